@@ -53,6 +53,7 @@ def main() -> None:
             "overview": "/",
             "an operator": f"/operators/{name}",
             "all operators": "/operators",
+            "two builds": f"/beside?base=numpy+1.{nights // 2}&new=numpy+1.{nights - 1}",
             "all runs": "/runs",
             "a search": f"/search?q={name[:-1]}",
             "a machine": "/machines/1",

@@ -1,6 +1,6 @@
-"""Pictures of every page that `opperf serve` has, made of a database of made-up nights: `docs/screenshots.py [FOLDER]`.
+"""Pictures of every page of `opperf serve`, made of the month that `--demo` makes up: `docs/screenshots.py [FOLDER]`.
 
-Each page is taken as it looks on a screen and on a phone (1500 and 400 pixels wide), in light and in dark.
+Each page is taken as it looks on a screen, on a phone (1400 and 400 pixels wide), in light and in dark, and on paper.
 """
 
 from __future__ import annotations
@@ -12,45 +12,60 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from opperf.parent.commands.demo import NOTICE, fill
+from opperf.parent.commands.history import named_changes
+from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.connection import Address
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.browser.conftest import FLAGS, PROGRAMS  # noqa: E402
-from tests.nights import archive, serving  # noqa: E402
+from tests.nights import serving  # noqa: E402
 
 PAGES = {
-    "overview": "/",
+    "overview": "/?framework=torch",
+    "news": "/?framework=torch&seen=60",
     "changes": "/changes",
     "operators": "/operators",
-    "operator": "/operators/matmul",
+    "operator": "/operators/softmax",
     "runs": "/runs",
-    "run": "/runs/run-25",
-    "comparison": "/runs/night-29",
-    "beside": "/beside?base=run-00&new=run-25",
-    "suite": "/suites/small%20net",
+    "run": "/runs/demo-run-30",
+    "comparison": "/runs/demo-night-torch-30",
+    "frameworks": "/runs/demo-frameworks-30",
+    "beside": "/beside?base=numpy+2.4.6&new=torch+2.12.1",
+    "suite": "/suites/made-up%20model",
     "machine": "/machines/1",
     "search": "/search?q=mat",
+    "error": "/nowhere",
 }
+TOKEN = "a-token-for-pictures"
 
 
 def main(folder: Path) -> None:
     """Take every picture."""
     folder.mkdir(parents=True, exist_ok=True)
     program = next(path for name in PROGRAMS if (path := shutil.which(name)) is not None)
-    with (
-        tempfile.TemporaryDirectory() as place,
-        serving(archive(Path(place) / "nights.db")) as address,
-        sync_playwright() as playwright,
-    ):
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        for width in (1500, 400):
-            for scheme in ("light", "dark"):
-                page = browser.new_page(viewport={"width": width, "height": 1000}, color_scheme=scheme)
-                for name, path in PAGES.items():
-                    page.goto(f"{address}{path}")
-                    page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
-                page.close()
-        browser.close()
+    with tempfile.TemporaryDirectory() as place, Archive(Address.of(f"{place}/demo.db")) as store:
+        fill(store)
+        name = next(one.standing.name for one in named_changes(store).changes if one.standing.decision is not None)
+        pages = {**PAGES, "change": f"/changes/{name}"}
+        options = {"token": TOKEN, "write": True, "notice": NOTICE}
+        with serving(store, **options) as address, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+            for width in (1400, 400):
+                for scheme in ("light", "dark"):
+                    page = browser.new_page(viewport={"width": width, "height": 1000}, color_scheme=scheme)
+                    page.goto(f"{address}/?token={TOKEN}")
+                    for what, path in pages.items():
+                        page.goto(f"{address}{path}")
+                        page.screenshot(path=folder / f"{what}-{width}-{scheme}.png", full_page=True)
+                        if (width, scheme) == (1400, "dark"):
+                            page.emulate_media(media="print")
+                            page.screenshot(path=folder / f"{what}-print.png", full_page=True)
+                            page.emulate_media(media="screen")
+                    page.close()
+            browser.close()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from datetime import timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from starlette.testclient import TestClient
@@ -20,9 +21,10 @@ from tests.nights import BEGIN, CHANGE, ODD, OPERATORS, SIZE, archive, case
 
 from opperf.domain.plan import Side
 from opperf.domain.stats.significance import Estimate
+from opperf.parent.commands.demo import EPISODES, NOTICE, fill
 from opperf.parent.documents.floor import series_side
 from opperf.parent.documents.triage import Step, series_hash
-from opperf.parent.pages.server import changes, details
+from opperf.parent.pages.server import changes, details, visits
 from opperf.parent.pages.server.app import PAGES, application
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address
@@ -177,14 +179,30 @@ def test_facts_that_are_not_of_their_type_are_refused_with_their_place(
         assert message in done.err
 
 
-def test_an_unexpected_error_has_the_headers_of_safety(store: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_is_a_page_with_the_way_back_and_one_line_on_stderr(
+    store: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object, **__: object) -> None:
-        raise ZeroDivisionError
+        raise ZeroDivisionError("by\nnothing")
 
     monkeypatch.setitem(PAGES, "/runs", fail)
-    answer = TestClient(application(store, hosts=["testserver"]), raise_server_exceptions=False).get("/runs")
+    lines: list[str] = []
+    client = TestClient(application(store, hosts=["testserver"], tell=lines.append))
+    answer = client.get("/runs?token=secret")
     assert answer.status_code == 500
     assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert '<a href="/">the first page</a>' in answer.text
+    (line,) = lines
+    assert line.startswith("GET /runs: ZeroDivisionError: by")
+    assert line.endswith("(test_serve.py:" + line.rpartition(":")[2])
+    assert "\n" not in line
+    assert "secret" not in line
+    assert client.get("/runs?format=json").json()["title"] == "This cannot be shown"
+
+
+def test_a_page_that_there_is_not_leads_back(client: TestClient) -> None:
+    answer = client.get("/nowhere/at/all")
+    assert (answer.status_code, '<a href="/">the first page</a>' in answer.text) == (404, True)
 
 
 @pytest.mark.parametrize("path", ["//elsewhere.example/x", "///elsewhere.example", "/\\elsewhere.example"])
@@ -274,8 +292,19 @@ def test_an_operator_shows_the_change_between_two_builds(client: TestClient) -> 
     assert "torch against 2.11.0" in page
     assert "numpy against" not in page
     assert "+9" in page
-    tip = f"2.12.dev{CHANGE - 1:02}"
-    assert tip in page
+    assert f"2.12.dev{CHANGE - 1:02}" in page
+    assert f'href="/changes/{CHANGED}?operator=matmul"' in page
+
+
+def test_an_operator_has_the_absolute_times_of_nights_and_leads_to_the_runs_that_measured_them(
+    client: TestClient,
+) -> None:
+    every = rows(client, "/operators/sum?framework=torch")
+    (night_row,) = (row for row in every if row.get("run") == "night-29")
+    assert (night_row["base"], night_row["new"]) == ("torch 2.11.0", "torch 2.12.dev29")
+    assert night_row["new_time_s"] == pytest.approx(night_row["ratio"] * night_row["base_time_s"])
+    assert 'href="/runs/night-29"' in client.get("/operators/sum?framework=torch").text
+    assert 'href="/runs/night-29"' in client.get("/?framework=torch").text
 
 
 def test_an_operator_names_its_changes_and_what_follows_each_up(here: Path) -> None:
@@ -284,8 +313,10 @@ def test_an_operator_names_its_changes_and_what_follows_each_up(here: Path) -> N
         for number, one in enumerate(ratios.items(), 1):
             store.add(night(number, compared(EXP, "1.0.0", *one)))
         page = TestClient(application(store, hosts=["testserver"])).get("/operators/exp").text
-    assert "numpy 1.2.0 to 1.4.0: 1.090" in page
-    assert "opperf bisect exp --size small --framework numpy --good 1.2.0 --bad 1.4.0 --direction forward" in page
+    assert ">1.2.0</td>" in page
+    assert ">1.4.0</td>" in page
+    assert "+9.00 %" in page
+    assert "<code>opperf bisect exp --size small --framework numpy --good 1.2.0 --bad 1.4.0 --direction forward" in page
 
 
 def test_names_from_files_are_shown_and_never_markup(client: TestClient) -> None:
@@ -294,8 +325,29 @@ def test_names_from_files_are_shown_and_never_markup(client: TestClient) -> None
     assert "<img" not in page
 
 
-def test_two_builds_stand_beside_each_other_by_their_latest_runs(client: TestClient) -> None:
-    answer = client.get("/beside", params={"base": "torch 2.12.dev00", "new": "torch 2.12.dev25", "format": "json"})
+@pytest.mark.parametrize(
+    ("base", "new", "evidence", "verdicts", "ratio"),
+    [
+        ("torch 2.11.0", "torch 2.12.dev29", "compared", {"slower", "same"}, SIZE),
+        ("torch 2.12.dev29", "torch 2.11.0", "compared", {"faster", "same"}, 1 / SIZE),
+        ("torch 2.12.dev00", "torch 2.12.dev28", "by way of torch 2.11.0", {"slower", "same", "inconclusive"}, SIZE),
+        ("torch 2.12.dev00", "numpy 2.3.dev25", "times", {None}, 1.6 * SIZE),
+    ],
+)
+def test_any_two_builds_stand_beside_each_other_as_comparisons_nights_and_runs_know_them(
+    base: str, new: str, evidence: str, verdicts: set[str | None], ratio: float, client: TestClient
+) -> None:
+    assert f'<option value="{new}">' in client.get("/beside").text
+    every = rows(client, "/beside?" + urlencode({"base": base, "new": new}))
+    assert len(every) == len(OPERATORS)
+    assert {row["evidence"] for row in every} == {evidence}
+    assert {row["verdict"] for row in every} <= verdicts
+    assert every[0]["operator"] == "matmul" or None in verdicts
+    assert next(row["ratio"] for row in every if row["operator"] == "matmul") == pytest.approx(ratio, rel=0.05)
+
+
+def test_two_runs_stand_beside_each_other(client: TestClient) -> None:
+    answer = client.get("/beside", params={"base": "run-00", "new": "run-25", "format": "json"})
     assert len(answer.json()["comparisons"]) == 2 * len(OPERATORS)
 
 
@@ -333,7 +385,7 @@ def test_a_machine_says_what_makes_it_noisy_and_how_far_it_moves(client: TestCli
 
 def test_a_filter_says_what_is_shown_where_nothing_is_chosen(client: TestClient) -> None:
     assert client.get("/").text.count('<option value="">latest</option>') == 2
-    assert '<option value="">time</option>' in client.get("/operators/matmul").text
+    assert client.get("/operators/matmul").text.count('<option value="">all</option>') == 2
     assert client.get("/beside").text.count('<option value="">choose</option>') == 2
     assert client.get("/operators/matmul?metric=time").status_code == 200
 
@@ -343,14 +395,19 @@ def test_runs_are_searched_by_label_and_operators_by_name(client: TestClient) ->
     assert [(one["kind"], one["key"]) for one in rows(client, "/search?q=soft")] == [("operator", "softmax")]
 
 
-@pytest.mark.parametrize("path", ["/operators/nothing", "/runs/nothing", "/machines/9", "/suites/nothing"])
+@pytest.mark.parametrize(
+    "path",
+    ["/operators/nothing", "/runs/nothing", "/machines/9", "/suites/nothing", "/beside?base=nothing&new=run-00"],
+)
 def test_what_is_not_there_is_said(path: str, client: TestClient) -> None:
     answer = client.get(path)
     assert answer.status_code == 404
     assert "the database has no" in answer.text
 
 
-@pytest.mark.parametrize("path", ["/?format=xml", "/beside?base=night-29&new=run-00"])
+@pytest.mark.parametrize(
+    "path", ["/?format=xml", "/beside?base=night-29&new=run-00", "/beside?base=torch+2.11.0&new=run-00"]
+)
 def test_what_cannot_be_meant_is_said(path: str, client: TestClient) -> None:
     assert client.get(path).status_code == 400
 
@@ -423,3 +480,92 @@ def test_an_empty_database_has_pages_too(here: Path) -> None:
 
 def test_a_night_is_dated_as_it_was_measured(client: TestClient) -> None:
     assert f"{BEGIN:%Y-%m-%d}" in client.get("/operators/matmul").text
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A visitor of a made-up month."""
+    with Archive(Address.of(str(tmp_path_factory.mktemp("demo") / "demo.db"))) as store:
+        fill(store)
+        yield TestClient(application(store, hosts=["testserver"], notice=NOTICE))
+
+
+def test_a_made_up_month_has_something_on_every_page_and_each_says_so(demo: TestClient) -> None:
+    every = {link for path in PAGES if "{" not in path for link in Tags(demo.get(path).text).links}
+    starts = {page: page.partition("{")[0] for page in PAGES}
+    firsts = {page: next((link for link in sorted(every) if link.startswith(starts[page])), page) for page in PAGES}
+    for path in (*firsts.values(), "/beside?base=numpy+2.4.6&new=jax+0.10.1", "/nowhere"):
+        page = demo.get(path).text
+        assert "Made up: nothing on these pages was measured" in page, path
+        assert "<table>" in page or path in ("/search", "/nowhere", "/beside"), path
+    assert {row["state"] for row in rows(demo, "/changes")} >= {"new", "seen", "expected", "fixed"}
+    found = {(row["framework"], row["operator"]) for row in rows(demo, "/changes")}
+    assert found >= {(episode.framework, episode.operator) for episode in EPISODES}
+
+
+def test_the_first_page_tells_categories_trends_frameworks_and_what_could_not_be_measured(demo: TestClient) -> None:
+    page = demo.get("/?framework=torch").text
+    assert "22 cases of 11 operators" in page
+    assert '<a href="/?framework=torch&amp;build=2.14.0.dev' in page
+    assert "verdict=failed" in page
+    assert page.count('class="spark"') > 20
+    assert 'href="/beside?base=numpy+2.4.6&amp;new=torch+2.12.1"' in page
+    every = rows(demo, "/?framework=torch")
+    (normalization,) = (row for row in every if row.get("category") == "normalization")
+    assert (normalization["looked_at"], normalization["slower"]) == (2, 2)
+    (trend,) = (row for row in every if row.get("framework") == "torch")
+    assert (trend["looked_at"], trend["not_measured"]) == (22, 2)
+    assert 0.9 < trend["mean_ratio"] < 1.1
+
+
+def test_operators_are_listed_with_the_last_verdict_on_them_those_that_changed_first(demo: TestClient) -> None:
+    every = rows(demo, "/operators")
+    verdicts = {(row["framework"], row["operator"]): row["verdict"] for row in every}
+    assert (verdicts["torch", "layer_norm"], verdicts["numpy", "exp"]) == ("slower", "faster")
+    assert verdicts["numpy", "add"] == "same"
+    assert every[0]["verdict"] in ("slower", "faster")
+    assert verdicts["jax", "add"] is None
+
+
+def test_a_framework_stands_against_others_on_the_page_of_an_operator(demo: TestClient) -> None:
+    page = demo.get("/operators/softmax?framework=numpy").text
+    assert "Frameworks against each other" in page
+    assert "jax compiled 0.10.1 / numpy 2.4.6" in page
+    assert "Memory peak" in page
+
+
+def test_a_change_has_its_evidence_and_the_next_step_as_a_command(demo: TestClient) -> None:
+    place = next(row["name"] for row in rows(demo, "/changes") if row["operator"] == "layer_norm")
+    page = demo.get(f"/changes/{place}?operator=layer_norm").text
+    assert "Evidence" in page
+    assert "<code>opperf compare layer_norm" in page
+    assert "<summary>Report of run demo-night-torch-10</summary>" in page
+    assert 'href="/runs/demo-night-torch-10"' in page
+    assert "checks its input now" in page
+
+
+def test_a_browser_that_was_here_is_told_what_is_new(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visits, "PAUSE", -1)  # each look is a visit
+    with Archive(Address.of(str(here / "team.db"))) as store:
+        store.add(night(1, compared(EXP, "1.0.0", "1.1.0", 1.0)))
+        client = TestClient(application(store, hosts=["testserver"]))
+        first = client.get("/")
+        assert "since" not in first.text.partition("<dl>")[2].partition("</dl>")[0]
+        assert "httponly" in first.headers["set-cookie"].lower()
+        assert "nothing new" in client.get("/").text
+        store.add(night(2, compared(EXP, "1.0.0", "1.2.0", 1.0)))
+        assert "1 new run" in client.get("/").text
+        assert "nothing new" in client.get("/").text
+        client.cookies.set(visits.COOKIE, "1.x.2")
+        assert client.get("/").status_code == 200
+
+
+def test_the_header_says_which_database_it_is_and_what_was_added_last(client: TestClient) -> None:
+    page = client.get("/suites").text
+    assert "<span>nights.db</span>" in page
+    assert 'last added: <a href="/runs/floors">noise of 2026-10-01' in page
+
+
+def test_a_made_up_month_is_no_database_of_yours(opperf: Any) -> None:
+    refused = opperf("serve", "--demo", "--database", "team.db")
+    assert (refused.code, "`--demo` serves no database" in refused.err) == (2, True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -11,6 +13,8 @@ from opperf.parent.cli import history
 
 if TYPE_CHECKING:
     from socket import socket as Socket
+
+    from opperf.parent.store.database.archive import Archive
 
 Option = typer.Option
 #: The fewest characters of a token: no one guesses it.
@@ -31,6 +35,9 @@ def serve(
         ),
     ] = None,
     write: Annotated[bool, Option("--write", help="Let visitors say what a change is to them. Needs a token.")] = False,
+    demo: Annotated[
+        bool, Option("--demo", help="Serve a made-up month instead of a database, to see every page at once.")
+    ] = False,
     name: Annotated[
         Optional[list[str]], Option(metavar="NAME", help="Host name by which visitors reach the pages. Repeatable.")
     ] = None,
@@ -42,9 +49,13 @@ def serve(
     """
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import tell
+    from opperf.parent.commands.demo import NOTICE
     from opperf.parent.commands.history import archive
 
     check_address(host, token)
+    if demo and database is not None:
+        hint = "leave one of them out"
+        raise InputError("`--demo` serves no database, and `--database` names one", hint=hint, slug="input")
     if write and token is None:
         hint = "set `--token` or OPPERF_TOKEN"
         raise InputError("`--write` needs a token, so that not everybody may write", hint=hint, slug="token")
@@ -58,13 +69,27 @@ def serve(
             "`opperf serve` needs starlette and uvicorn, which are not installed", hint=hint, slug="no_package"
         ) from problem
     names = [*(name or ()), host, "localhost", "127.0.0.1", "[::1]"]
-    with archive(database) as store, listen(host, port) as socket:
+    with _demo() if demo else archive(database) as store, listen(host, port) as socket:
         place = (
             f"http://{f'[{host}]' if ':' in host else host}:{socket.getsockname()[1]}/{'?token=TOKEN' if token else ''}"
         )
-        tell(f"serving {store.address} at {place}; stop with Ctrl-C")
-        app = application(store, hosts=names, token=token, write=write)
+        tell(f"serving {'a made-up month' if demo else store.address} at {place}; stop with Ctrl-C")
+        notice = NOTICE if demo else ""
+        app = application(store, hosts=names, token=token, write=write, notice=notice, tell=tell)
         uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[socket])
+
+
+@contextmanager
+def _demo() -> Iterator[Archive]:
+    """Make a database of a made-up month, which is gone afterwards."""
+    from tempfile import TemporaryDirectory
+
+    from opperf.parent.commands.demo import fill
+    from opperf.parent.commands.history import archive
+
+    with TemporaryDirectory(prefix="opperf-") as folder, archive(f"{folder}/demo.db", create=True) as store:
+        fill(store)
+        yield store
 
 
 def listen(host: str, port: int) -> Socket:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from opperf.domain.case import Case
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.pages.charts import NARROW, WIDE
-from opperf.parent.pages.server.operator_charts import MOST_BUILDS, ratio_charts
+from opperf.parent.pages.server.operator_charts import MOST_BUILDS, ratio_charts, side_charts
 from opperf.parent.store.database.operator_history import Ratios
 from opperf.parent.store.database.series import Series
 
@@ -49,14 +49,30 @@ def test_a_build_that_no_other_confirms_is_marked() -> None:
 
 
 def test_frameworks_against_each_other_are_no_history_of_builds() -> None:
-    assert [*ratio_charts([compared(1.0, 1.0, framework="torch")], {})] == []
+    both = [compared(1.0, 1.2, framework="torch")]
+    assert [*ratio_charts(both, {})] == []
+    ((row,),) = (chart.rows for chart in side_charts(both))
+    assert (row.label, row.value) == ("numpy 1.2 / torch 1.0", 1.2)
 
 
 def test_of_many_builds_the_latest_are_drawn() -> None:
     (chart,) = ratio_charts([compared(*(1.0,) * (2 * MOST_BUILDS))], {})
     assert (len(chart.builds), chart.builds[-1]) == (MOST_BUILDS, f"1.{2 * MOST_BUILDS}")
-    # The anchor is a build, too.
-    assert f"The latest {MOST_BUILDS} of {2 * MOST_BUILDS + 1}." in chart.caption
+    assert f"The latest {MOST_BUILDS} of {2 * MOST_BUILDS}." in chart.caption
+
+
+def test_the_anchor_is_the_line_that_builds_are_held_against_and_none_of_them() -> None:
+    (chart,) = ratio_charts([compared(1.0, 1.0, 1.08, 1.08)], {"numpy": ["0.9", "1.0", "1.1", "1.2", "1.3", "1.4"]})
+    assert list(chart.builds) == ["1.1", "1.2", "1.3", "1.4"]
+    assert chart.mark == 1.0
+    assert "the dashed line at 1 is 1.0" in chart.caption
+
+
+def test_what_changed_right_after_the_anchor_is_drawn_at_the_first_build() -> None:
+    (chart,) = ratio_charts([compared(1.08, 1.08, 1.08)], {})
+    assert [step.after for step in chart.steps] == [0]
+    (line,) = (one for one in chart.draw(WIDE).element.iter("line") if "step" in (one.get("class") or ""))
+    assert float(line.attrib["x1"]) > 72
 
 
 def test_the_names_of_builds_do_not_lie_on_each_other() -> None:

@@ -64,7 +64,7 @@ class History:
         def across(place: float) -> float:
             return LABELS + 8 + stretch * place
 
-        marks = _step_marks([(across(step.after - 0.5), step.text) for step in self.steps], width)
+        marks = _step_marks([(across(max(step.after - 0.5, 0)), step.text) for step in self.steps], width)
         top = (drawing.legend(names, width, 12) if len(names) > 1 else 0.0) + LINE
         top += LINE * max((level + 1 for _, level in marks), default=0)
         bottom = top + HEIGHT
@@ -80,7 +80,7 @@ class History:
             spots = [(across(moment.place), upright.at(moment.value)) for moment in line.moments]
             drawing.lines(spots, f"curve {color(place)}")
         for step, (middle, level) in zip(self.steps, marks, strict=True):
-            x, y = across(step.after - 0.5), top - LINE * level - 5
+            x, y = across(max(step.after - 0.5, 0)), top - LINE * level - 5
             drawing.line(x, top, x, bottom, f"step {step.level}")
             drawing.text(middle, y, step.text, f"middle {step.level}")
         for place, line in enumerate(self.lines):

@@ -2,7 +2,8 @@
 
 It only reads, but for what visitors say of changes, where it is to write. No host but those named answers, so that no
 site in the user's browser can speak to it under a name of its own; with a token, nobody without. Pages load nothing
-from anywhere else, and no script or style that stands in them runs.
+from anywhere else, and no script or style that stands in them runs. What nobody expected is a page, and a line on
+stderr.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+import sys
+import time
+import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -29,14 +33,19 @@ from starlette.routing import Route
 from opperf import __version__
 from opperf.domain.errors import InputError, OpperfError
 from opperf.parent.pages.charts import STYLE, figure
-from opperf.parent.pages.server import details, overview
+from opperf.parent.pages.server import details, lists, visits
+from opperf.parent.pages.server.beside import side_by_side
 from opperf.parent.pages.server.changes import change, changes, decide_change
-from opperf.parent.pages.server.view import Query, View
+from opperf.parent.pages.server.operator_page import operator
+from opperf.parent.pages.server.overview import overview
+from opperf.parent.pages.server.suites import suite, suites
+from opperf.parent.pages.server.view import Link, Query, View
 from opperf.parent.reports import render
 from opperf.parent.reports.document import Document, Note
 from opperf.parent.reports.formats.html import piece
 from opperf.parent.reports.text import one_line
 from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.listing import LastRun, last_run
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -59,19 +68,19 @@ TYPES = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
 Page: TypeAlias = Callable[..., View]
 
 PAGES: dict[str, Page] = {
-    "/": overview.overview,
+    "/": overview,
     "/changes": changes,
     "/changes/{name}": change,
-    "/operators": overview.operators,
-    "/operators/{name:path}": details.operator,
-    "/runs": overview.runs,
+    "/operators": lists.operators,
+    "/operators/{name:path}": operator,
+    "/runs": lists.runs,
     "/runs/{key}": details.run,
-    "/beside": details.two_runs,
-    "/suites": details.suites,
-    "/suites/{name:path}": details.suite,
-    "/machines": overview.machine_list,
+    "/beside": side_by_side,
+    "/suites": suites,
+    "/suites/{name:path}": suite,
+    "/machines": lists.machine_list,
     "/machines/{key}": details.machine,
-    "/search": overview.search,
+    "/search": lists.search,
 }
 #: The pages that every page leads to.
 MENU = {
@@ -79,16 +88,31 @@ MENU = {
     "Changes": "/changes",
     "Operators": "/operators",
     "Runs": "/runs",
-    "Two runs": "/beside",
+    "Side by side": "/beside",
     "Suites": "/suites",
     "Machines": "/machines",
 }
+#: What the pages of errors say, by status.
+ERRORS = {
+    404: "There is no such page.",
+    405: "This page can only be looked at.",
+    500: "opperf met an error that it did not expect. Whoever runs this server finds a line about it on its stderr.",
+}
 
 
-def application(archive: Archive, *, hosts: Sequence[str], token: str | None = None, write: bool = False) -> ASGIApp:
+def application(
+    archive: Archive,
+    *,
+    hosts: Sequence[str],
+    token: str | None = None,
+    write: bool = False,
+    notice: str = "",
+    tell: Callable[[str], None] = lambda line: print(line, file=sys.stderr),
+) -> ASGIApp:
     """Return the application that answers for a database under the names of `hosts`.
 
     With `write`, which needs a token, visitors may say what a change is to them, by forms that only its pages have.
+    `notice` stands on every page, and `tell` gets a line about each error that nobody expected.
     """
     csrf = secrets.token_urlsafe() if write and token else ""
     filler = Environment(
@@ -99,12 +123,10 @@ def application(archive: Archive, *, hosts: Sequence[str], token: str | None = N
         lstrip_blocks=True,
     )
     filler.filters |= {"line": one_line, "figure": figure}
+    filler.globals |= {"csrf": csrf, "notice": notice, "database": archive.address.name, "menu": MENU}
     style = (STYLE, *((FOLDER / name).read_text(encoding="utf-8") for name in ("../page.css", "server.css")))
-    files = {
-        "/style.css": ("text/css", "".join(style)),
-        "/script.js": ("text/javascript", (FOLDER / "script.js").read_text(encoding="utf-8")),
-    }
-    filler.globals["csrf"] = csrf
+    scripts = ((FOLDER / name).read_text(encoding="utf-8") for name in ("../tables.js", "script.js"))
+    files = {"/style.css": ("text/css", "".join(style)), "/script.js": ("text/javascript", "".join(scripts))}
     routes = [Route(path, partial(_answer, archive, filler, page)) for path, page in PAGES.items()]
     if csrf:
         routes.append(Route("/changes/{name}", partial(_decide, archive, filler, csrf), methods=["POST"]))
@@ -114,8 +136,10 @@ def application(archive: Archive, *, hosts: Sequence[str], token: str | None = N
         *([Middleware(Token, token=token)] if token else []),
         Middleware(GZipMiddleware),
     ]
+    refuse = partial(_refuse, archive, filler)
+    handlers = {404: refuse, 405: refuse, Exception: refuse}
     # Around all of it, since what answers for an unexpected error stands before every guard.
-    return Headers(Starlette(routes=routes, middleware=guards))
+    return Headers(OneLine(Starlette(routes=routes, middleware=guards, exception_handlers=handlers), tell))
 
 
 def _file(kind: str, text: str, _: Request) -> Response:
@@ -125,18 +149,50 @@ def _file(kind: str, text: str, _: Request) -> Response:
 def _answer(archive: Archive, filler: Environment, page: Page, request: Request) -> Response:
     """Answer a request in the form that it asks for; what cannot be answered says why in that form, too."""
     query = dict(request.query_params)
-    form, status = query.pop("format", "html"), 200
+    form, status, visit = query.pop("format", "html"), 200, None
     try:
         if form not in ("html", *TYPES):
             raise InputError(f"no format `{form}`", hint=f"known: html, {', '.join(TYPES)}", slug="format")
-        view = page(archive, **request.path_params, query=query)
+        if page is overview and form == "html":
+            visit = _visit(archive, request)
+        view = page(archive, **request.path_params, query={**(visit.query if visit else {}), **query})
     except OpperfError as error:
         status = (404 if error.slug == "missing" else 400) if isinstance(error, InputError) else 503
-        view = View(Document("This cannot be shown", [Note(str(error))]))
+        view = _trouble("This cannot be shown", str(error))
+    response = _respond(archive, filler, view, request, status)
+    if visit is not None:
+        response.set_cookie(visits.COOKIE, visit.cookie, max_age=visits.KEPT, httponly=True, samesite="strict")
+    return response
+
+
+def _visit(archive: Archive, request: Request) -> visits.Visit:
+    last = last_run(archive)
+    return visits.Visit.of(request.cookies.get(visits.COOKIE), 0 if last is None else last.number, int(time.time()))
+
+
+def _respond(archive: Archive, filler: Environment, view: View, request: Request, status: int) -> Response:
+    """Return a view in the form that is asked for; in HTML where that is none."""
+    query = dict(request.query_params)
+    form = query.pop("format", "html")
     if form in TYPES:
         text = render(view.document if view.whole is None else view.whole(), form)
         return Response(text, status, media_type=TYPES[form])
-    return HTMLResponse(_page(filler, view, request.url.path, query), status)
+    return HTMLResponse(_page(archive, filler, view, request.url.path, query), status)
+
+
+def _trouble(title: str, text: str) -> View:
+    """Return the page of something that went wrong, with the way back."""
+    return View(Document(title, [Note(text)]), facts={"go on": Link("the first page", "/")})
+
+
+def _refuse(archive: Archive, filler: Environment, request: Request, error: Exception) -> Response:
+    """Answer a request that no page takes, or that a page failed on without knowing why."""
+    status = int(getattr(error, "status_code", 500))
+    headers = getattr(error, "headers", None)
+    view = _trouble("This cannot be shown", ERRORS.get(status, ERRORS[500]))
+    response = _respond(archive, filler, view, request, status)
+    response.headers.update(headers or {})
+    return response
 
 
 async def _decide(archive: Archive, filler: Environment, csrf: str, request: Request) -> Response:
@@ -152,8 +208,8 @@ async def _decide(archive: Archive, filler: Environment, csrf: str, request: Req
         await run_in_threadpool(decide_change, archive, request.path_params["name"], query, form)
     except OpperfError as error:
         status = status if isinstance(error, InputError) else 503
-        view = View(Document("This cannot be said", [Note(str(error))]))
-        return HTMLResponse(_page(filler, view, request.url.path, query), status)
+        view = _trouble("This cannot be said", str(error))
+        return HTMLResponse(_page(archive, filler, view, request.url.path, query), status)
     return RedirectResponse(request.url.path + (f"?{urlencode(query)}" if query else ""), 303)
 
 
@@ -170,12 +226,20 @@ async def _form(request: Request) -> dict[str, str]:
         raise InputError("the body is no form") from error
 
 
-def _page(filler: Environment, view: View, path: str, query: Query) -> str:
+def _page(archive: Archive, filler: Environment, view: View, path: str, query: Query) -> str:
     forms = {form: f"?{urlencode({**query, 'format': form})}" for form in TYPES}
-    report = piece(view.document)
     return filler.get_template("view.html").render(
-        view=view, path=path, query=query, menu=MENU, forms=forms, report=report, version=__version__
-    )
+        view=view, path=path, query=query, forms=forms, report=piece(view.document), version=__version__,
+        last=_last_run(archive),
+    )  # fmt: skip
+
+
+def _last_run(archive: Archive) -> LastRun | None:
+    """Return the run that was added last, for the header; the page of an error says itself what is wrong."""
+    try:
+        return last_run(archive)
+    except OpperfError:
+        return None
 
 
 class Headers:
@@ -193,6 +257,25 @@ class Headers:
             await send(message)
 
         await self._app(scope, receive, answer)
+
+
+class OneLine:
+    """Says an error that nobody expected in a line, where the server would print where all of it stands."""
+
+    def __init__(self, app: ASGIApp, tell: Callable[[str], None]) -> None:
+        self._app, self._tell = app, tell
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the application does, which has answered already when it raises."""
+        try:
+            await self._app(scope, receive, send)
+        except Exception as error:
+            if scope["type"] != "http":
+                raise
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{Path(frame.filename).name}:{frame.lineno}"
+            text = f"{scope['method']} {scope['path']}: {type(error).__name__}: {error} ({place})"
+            self._tell(one_line(text))
 
 
 class Token:

@@ -8,25 +8,35 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from opperf.domain.errors import InputError
-from opperf.domain.units import format_percent, format_ratios
+from opperf.domain.units import format_percent, format_ratios, format_seconds
 from opperf.parent.analysis.triage import Standing
 from opperf.parent.commands.history import imported_changes, named_changes
 from opperf.parent.commands.triage import decide, find
-from opperf.parent.documents.triage import STATES, Decision
+from opperf.parent.documents.comparison import Comparison, ComparisonRun
+from opperf.parent.documents.tolerances import TOLERANCE
+from opperf.parent.documents.triage import MOST_TEXT, STATES, Decision
 from opperf.parent.pages.charts.intervals import Intervals, Row
+from opperf.parent.pages.figures import charts
+from opperf.parent.pages.server.filters import categories, filters_of
+from opperf.parent.pages.server.movers import MOST, ratio_text
 from opperf.parent.pages.server.operator_charts import MARKS, step_text
-from opperf.parent.pages.server.overview import MOST, categories, filters_of
-from opperf.parent.pages.server.view import Choice, Form, Query, View, path
+from opperf.parent.pages.server.view import Choice, Form, Link, Query, View, change_place, path
 from opperf.parent.reports import history as report
+from opperf.parent.reports import report_of
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, table
+from opperf.parent.reports.rerun import compare_command
 from opperf.parent.reports.text import case_text
 from opperf.parent.store.database import listing
+from opperf.parent.store.database.evidence import evidence
 from opperf.parent.store.database.series import Filters
 
 if TYPE_CHECKING:
     from opperf.parent.reports.history import NamedChange
     from opperf.parent.store.database.archive import Archive
 
+ABOUT = (
+    "As expected, or not a change, it fails no night or gate again. Nothing is overwritten: the latest decision holds."
+)
 #: Comparisons that a page reads, at most: a second's worth.
 MOST_COMPARISONS = 30_000
 
@@ -49,7 +59,7 @@ def changes(archive: Archive, query: Query) -> View:
     )
     build, verdict = query.get("build"), query.get("verdict")
     rows = [one for one in every if build in (None, "", one.change.after) and verdict in (None, "", _verdict(one))]
-    document = report.changes(rows, ratios.series, times.series, link=_place)
+    document = report.changes(rows, ratios.series, times.series, link=change_place)
     part = Note(f"Only the first {ratios.series} series were searched: choose a framework, a category or a machine.")
     blocks = [*([] if ratios.whole else [part]), *document.blocks]
     return View(replace(document, title="Changes between builds", blocks=blocks), _largest(rows), choices)
@@ -59,33 +69,56 @@ def _verdict(one: NamedChange) -> str:
     return "slower" if one.change.size.log_ratio > 0 else "faster"
 
 
-def _place(one: NamedChange) -> str:
-    return path("changes", one.standing.name, operator=one.series.case.operator)
-
-
 def change(archive: Archive, name: str, query: Query) -> View:
-    """Return a change with what was decided of it, and where to say more; `operator` in the query finds it quicker."""
+    """Return a change with its evidence, what was decided of it, and where to say more.
+
+    `operator` in the query finds it quicker.
+    """
     step, rows, history = find(archive, name, Filters(operator=query.get("operator")))
     standing = (
         rows[0].standing if rows else Standing(name, history[-1].state, history[-1]) if history else Standing(name)
     )
-    page = path("operators", step.operator, framework=step.framework)
-    blocks: list[Block] = (
-        [table(report.CHANGES, rows, link=lambda _: page)]
-        if rows
-        else [Note("No change is found there: one comparison shows the step, or it was found before.")]
-    )
-    blocks += [Note(command, kind="item") for command in report.next_commands(rows)]
+    runs = evidence(archive, step)
+    unconfirmed = Note("No change is found there: one comparison shows the step, or it was found before.")
+    place = path("operators", step.operator, framework=step.framework)
+    blocks: list[Block] = [table(report.CHANGES, rows, link=lambda _: place) if rows else unconfirmed]
+    blocks += _next_steps(rows, runs)
     if history:
         blocks.append(Section("Decisions", [table(DECISIONS, history[::-1])]))
+    blocks += _evidence(runs)
     texts = {"note": "", "owner": "", "link": ""}
     if standing.decision is not None:
         texts |= {"owner": standing.decision.owner, "link": standing.decision.link}
     share = format_percent(math.expm1(step.size.log_ratio))
-    facts = {"state": standing.state, "size": f"{'+' if step.is_slower else ''}{share}", "name": name}
+    facts: dict[str, str | Link] = {
+        "state": standing.state,
+        "size": f"{'+' if step.is_slower else ''}{share}",
+        "name": name,
+        "operator": Link(step.operator, place),
+    }
     title = f"{step.operator}: {step.framework} {step.before} to {step.after}"
-    form = Form(STATES, standing.state, {**texts, "author": ""})
-    return View(Document(title, blocks, summary=standing.remark), facts=facts, form=form)
+    form = Form(STATES, standing.state, {**texts, "author": ""}, ABOUT, MOST_TEXT)
+    pictures = [chart for run in runs[:1] for chart in charts(run)]
+    return View(Document(title, blocks, summary=standing.remark), pictures, facts=facts, form=form)
+
+
+def _next_steps(rows: Sequence[NamedChange], runs: Sequence[ComparisonRun]) -> list[Block]:
+    """Return the commands that follow a change up, and the one that measures it again."""
+    commands = report.next_commands(rows)
+    again = compare_command(runs[0].comparisons[0], TOLERANCE) if runs else None
+    if again is not None:
+        commands.append(f"measure it again: `{again}`")
+    return [Section("Next steps", [Note(command, kind="item") for command in commands])] if commands else []
+
+
+def _evidence(runs: Sequence[ComparisonRun]) -> list[Block]:
+    """Return the comparisons of the build after a change, and their reports with pairs and reasons."""
+    rows = [(run, comparison) for run in runs for comparison in run.comparisons]
+    if not rows:
+        return []
+    reports = [Section(f"Report of run {run.run.id}", report_of(run).blocks, folded=True) for run in runs]
+    comparisons = table(EVIDENCE, rows, link=lambda row: path("runs", row[0].run.id))
+    return [Section("Evidence", [comparisons, *reports])]
 
 
 def decide_change(archive: Archive, name: str, query: Query, form: Mapping[str, str]) -> None:
@@ -97,6 +130,21 @@ def decide_change(archive: Archive, name: str, query: Query, form: Mapping[str, 
     state = form.get("state", "")
     decide(archive, [name], state, **texts, author=author, filters=Filters(operator=query.get("operator")))
 
+
+EVIDENCE: tuple[Column[tuple[ComparisonRun, Comparison]], ...] = (
+    Column("run", "run", lambda row: row[0].run.id),
+    Column("ratio", "ratio", lambda row: row[1].ratio, ratio_text, "right"),
+    Column("verdict", "verdict", lambda row: row[1].verdict.verdict),
+    Column("low", None, lambda row: (row[1].interval or (None, None))[0]),
+    Column("high", None, lambda row: (row[1].interval or (None, None))[1]),
+    Column(None, "interval", lambda row: row[1].interval, format_ratios, "right"),
+    Column("pairs", "pairs", lambda row: row[1].verdict.pairs, align="right"),
+    Column("base", "base", lambda row: row[1].base_version),
+    Column("new", "new", lambda row: row[1].new_version),
+    Column("base_time_s", "base time", lambda row: row[1].base_time, format_seconds, "right"),
+    Column("new_time_s", "time", lambda row: row[1].new_time, format_seconds, "right"),
+    Column("started", "measured", lambda row: row[0].run.started, lambda text: text[:16].replace("T", " ")),
+)
 
 DECISIONS: tuple[Column[Decision], ...] = (
     Column("moment", "when", lambda one: one.moment.isoformat(), lambda text: text[:16].replace("T", " ")),

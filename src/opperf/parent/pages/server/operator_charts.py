@@ -18,6 +18,7 @@ from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.reports.text import case_text
 from opperf.parent.store.database.operator_history import Ratios, Times
 from opperf.parent.store.database.series import Series
+from opperf.parent.store.database.sides import how
 
 #: The most charts of a kind on a page, and the most builds or runs in a chart; the latest are drawn.
 MOST, MOST_BUILDS = 6, 300
@@ -40,11 +41,7 @@ def inputs(series: Series) -> str:
 
 def side_words(series: Series) -> str:
     """Write the side of a series: what is usual is left out."""
-    side = series.side
-    words = (side.get("mode"), side.get("device"), f"{side.get('threads')} threads")
-    return " ".join(
-        [series.framework, *(word for word in map(str, words) if word not in ("eager", "cpu", "1 threads"))]
-    )
+    return f"{series.framework} {how(series.side)}".rstrip()
 
 
 def describe(series: Series) -> str:
@@ -52,6 +49,11 @@ def describe(series: Series) -> str:
     words = [series.direction] if series.direction != "forward" else []
     by = [] if series.metric == "time" else [f"by {METRICS[series.metric].words}"]
     return " ".join([*words, inputs(series), *by])
+
+
+def is_of_builds(ratios: Ratios) -> bool:
+    """Whether the base is the same side in another build, and not another framework or way to run."""
+    return ratios.base.framework == ratios.series.framework and how(ratios.base.side) == how(ratios.series.side)
 
 
 def ratio_charts(all_ratios: Sequence[Ratios], orders: Mapping[str, Sequence[str]]) -> Iterator[History]:
@@ -66,14 +68,16 @@ def ratio_charts(all_ratios: Sequence[Ratios], orders: Mapping[str, Sequence[str
             for base, new, ratio, error in zip(ratios.bases, ratios.builds, ratios.ratios, ratios.errors, strict=True)
             if base and new and base != new and ratio and error is not None
         ]
-        if edges and ratios.base.framework == ratios.series.framework and count < MOST:
+        if edges and is_of_builds(ratios) and count < MOST:
             count += 1
             yield _ratios(ratios.series, edges, orders.get(ratios.series.framework, ()))
 
 
 def _ratios(series: Series, edges: Sequence[Edge], order: Sequence[str]) -> History:
     anchor, every = points(edges, order)
-    builds = every[-MOST_BUILDS:]
+    # The anchor stands for itself: it is the line that all are held against, and no build among them.
+    judged = [point for point in every if point.build != anchor]
+    builds = judged[-MOST_BUILDS:]
     places = {point.build: place for place, point in enumerate(builds)}
     moments = []
     for point in builds:
@@ -90,14 +94,43 @@ def _ratios(series: Series, edges: Sequence[Edge], order: Sequence[str]) -> Hist
         steps.append(Step(places[change.after], step_text(change), kind, words))
     return History(
         f"{side_words(series)} against {anchor}: {describe(series)}",
-        f"Ratio of each build to the anchor, with its interval, on {series.machine_name}.{_latest(builds, every)}"
-        + (f" A dashed line is a change; {MARKS}" if steps else ""),
+        f"Ratio of each build to the anchor, with its interval, on {series.machine_name}; the dashed line "
+        f"at 1 is {anchor}.{_latest(builds, judged)}" + (f" A dashed line is a change; {MARKS}" if steps else ""),
         [point.build for point in builds],
         [Line(series.framework, moments)],
         lambda ratio: f"{ratio:.3g}",
         steps,
         mark=1.0,
     )
+
+
+def side_charts(all_ratios: Sequence[Ratios]) -> Iterator[Intervals]:
+    """Yield the latest comparison of each two frameworks, or ways to run one."""
+    rows = []
+    for ratios in all_ratios:
+        ratio, low, high = (column[-1] for column in (ratios.ratios, ratios.lows, ratios.highs))
+        if is_of_builds(ratios) or not ratio:
+            continue
+        sides = (
+            f"{side_words(series)} {build or ''}".rstrip()
+            for series, build in ((ratios.series, ratios.builds[-1]), (ratios.base, ratios.bases[-1]))
+        )
+        interval = None if low is None or high is None else (low, high)
+        rows.append(
+            Row(
+                " / ".join(sides),
+                describe(ratios.series),
+                ratio,
+                interval,
+                f"{ratio:.3f} {ratios.verdicts[-1]}",
+                ratios.verdicts[-1],
+                tip=f"{ratio:.3f} {format_ratios(interval)}\n"
+                f"measured {_minute(ratios.started[-1])} on {ratios.series.machine_name}",
+            )
+        )
+    if rows:
+        caption = "The latest comparison of each two, pair by pair: time of the first over that of the second."
+        yield Intervals("Frameworks against each other", caption, rows, lambda ratio: f"{ratio:g}", mark=1.0)
 
 
 def _latest(part: Sequence[object], every: Sequence[object]) -> str:

@@ -1,67 +1,43 @@
-"""The first page and the lists: what moved between builds, what there is, its runs and machines, a search."""
+"""The first page: what moved between a build and its anchor, categories, trends, and what is new."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from itertools import groupby
-from operator import attrgetter
 
-from opperf.catalog import catalog
-from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
-from opperf.domain.units import format_ratios, format_seconds, plural
-from opperf.parent.commands.history import day
-from opperf.parent.pages.charts.intervals import Intervals, Row
-from opperf.parent.pages.server.view import Choice, Query, View, path
+from opperf.domain.units import plural
+from opperf.parent.pages.server.filters import categories, filters_of
+from opperf.parent.pages.server.lists import MOST_ROWS, run_table
+from opperf.parent.pages.server.movers import largest, mover_columns, ratio_text, trail, trail_words
+from opperf.parent.pages.server.view import Choice, Link, Query, View, path
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, table
-from opperf.parent.reports.history import RUNS
-from opperf.parent.reports.text import case_text
 from opperf.parent.store.database import listing
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import Build, builds
 from opperf.parent.store.database.history import Entry
-from opperf.parent.store.database.listing import Hit, Machine, OperatorEntry
-from opperf.parent.store.database.overview import Mover, Overview
+from opperf.parent.store.database.listing import FrameworkPair
+from opperf.parent.store.database.overview import UNMEASURED, Mover, Overview
 from opperf.parent.store.database.overview import overview as read_overview
-from opperf.parent.store.database.series import Filters
 
-#: The most changes to draw, and the most rows of a table; what moved most comes first.
-MOST, MOST_ROWS = 20, 1500
-CHANGES = ("slower", "faster")
 WEAK = "of times of different runs, which also depend on what else the machine was doing, so they decide nothing"
-
-
-def filters_of(archive: Archive, query: Query) -> tuple[Filters, Choice, Choice]:
-    """Return the part of a database that a URL selects, and the filters of machines, by name, and of days."""
-    names = {one.name: one.id for one in listing.machines(archive)}
-    machine, since = Choice.of("machine", names, query), Choice("since", (), query.get("since", ""), day=True)
-    filters = Filters(
-        category=query.get("category") or None,
-        framework=query.get("framework") or None,
-        direction=query.get("direction") or None,
-        machine=names.get(machine.value, 0) if machine.value else None,
-        since=day(since.value or None),
-    )
-    return filters, machine, since
-
-
-def categories(entries: Sequence[OperatorEntry], query: Query) -> Choice:
-    """Return the filter of categories: those that were measured."""
-    return Choice.of("category", (one.category or "" for one in entries), query)
+#: The latest runs that stand on the page, and the new ones.
+LATEST, MOST_NEW = 10, 100
 
 
 def overview(archive: Archive, query: Query) -> View:
-    """Return how a build stands to its anchor, the largest change first, and how much of the catalog was measured."""
+    """Return how a build stands to its anchor, the largest change first; then categories, trends and what is new.
+
+    `seen` in the query is the number of the last run that the visitor knows, and `visited` the day when they were here.
+    """
     filters, machines, since = filters_of(archive, query)
     every, entries = builds(archive), listing.operators(archive)
     board = read_overview(
         archive, build=query.get("build") or None, anchor=query.get("anchor") or None, filters=filters, most=MOST_ROWS
     )
-    framework = board.framework if board else ""
-    versions = [one.version for one in every if one.framework == framework]
+    versions = [build.version for build in every if board and build.framework == board.framework]
     choices = (
-        Choice.of("framework", (one.framework for one in every), query, usual="latest"),
+        Choice.of("framework", (build.framework for build in every), query, usual="latest"),
         Choice.of("build", versions, query, usual="latest"),
         Choice.of("anchor", versions, query, usual="most compared"),
         categories(entries, query),
@@ -69,26 +45,50 @@ def overview(archive: Archive, query: Query) -> View:
         Choice.of("verdict", board.verdicts if board else (), query),
         since,
     )
-    coverage = Section("Coverage", [table(COVERAGE, _coverage(entries, every), link=attrgetter("link"))])
-    recent = Section("Latest runs", [_runs(listing.runs(archive, most=10))])
+    fresh = _fresh(archive, query)
+    sections = [
+        *_news(fresh or ()),
+        *_trends(archive, every, board, query),
+        *_frameworks(archive),
+        Section("Latest runs", [run_table(listing.runs(archive, most=LATEST))]),
+    ]
+    news = {} if fresh is None else _since_last_visit(fresh, query)
     if board is None:
         none = "an overview needs two builds of a framework; `opperf history add FILE` adds results"
-        return View(Document("What changed", [Note(none), coverage, recent]), choices=choices)
-    rows = [one for one in board.movers if query.get("verdict") in (None, "", one.verdict)]
-    counts = ", ".join(f"{count} {word}" for word, count in board.verdicts.items())
-    total = sum(board.verdicts.values())
-    more = [Note(f"{total - MOST_ROWS} that moved less are not shown.")] if total > MOST_ROWS else []
-    movers = table(MOVERS, rows, link=lambda one: path("operators", one.series.operator, framework=framework))
-    title = f"{framework} {board.build} against {board.anchor}"
+        return View(Document("What changed", [Note(none), *sections]), choices=choices, facts=news)
+    rows = [mover for mover in board.movers if query.get("verdict") in (None, "", mover.verdict)]
+    return View(
+        Document(
+            f"{board.framework} {board.build} against {board.anchor}",
+            [*_movers(board, rows, fresh or ()), *_categories(board), *sections],
+            summary=_summary(board),
+        ),
+        largest(rows, board.anchor, board.build),
+        choices,
+        {**_measured(board, every), **_looked_at(board), **news},
+    )
+
+
+def _summary(board: Overview) -> str:
     weak = f" {WEAK}" if board.evidence == "times" else ""
-    summary = f"{plural(total, 'ratio')}{weak}: {counts}"
-    days = {one.version: (one.first, one.last) for one in every if one.framework == framework}
-    facts = {
-        what: f"{version}, measured {_days(*days[version])}"
-        for what, version in (("build", board.build), ("anchor", board.anchor))
-    }
-    document = Document(title, [movers, *more, coverage, recent], summary=summary)
-    return View(document, _largest(board, rows), choices, facts)
+    counts = ", ".join(f"{count} {word}" for word, count in board.verdicts.items())
+    return f"{plural(sum(board.verdicts.values()), 'ratio')}{weak}: {counts}"
+
+
+def _movers(board: Overview, rows: Sequence[Mover], fresh: Sequence[Entry]) -> list[Block]:
+    left = sum(board.verdicts.values()) - MOST_ROWS
+    columns = mover_columns(board.trails, {entry.key for entry in fresh})
+    movers = table(
+        columns, rows, link=lambda mover: path("operators", mover.series.operator, framework=board.framework)
+    )
+    return [movers, *([Note(f"{left} that moved less are not shown.")] if left > 0 else [])]
+
+
+def _measured(board: Overview, every: Sequence[Build]) -> dict[str, str | Link]:
+    """Say when the build and the anchor were measured."""
+    days = {build.version: build for build in every if build.framework == board.framework}
+    both = (("build", board.build), ("anchor", board.anchor))
+    return {what: f"{name}, measured {_days(days[name].first, days[name].last)}" for what, name in both}
 
 
 def _days(first: datetime, last: datetime) -> str:
@@ -100,158 +100,129 @@ def _days(first: datetime, last: datetime) -> str:
     return f"{first:%Y-%m-%d}" if first.date() == last.date() else f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
 
 
-def _largest(board: Overview, rows: Sequence[Mover]) -> list[Intervals]:
-    movers = [one for one in rows if one.ratio is not None and one.verdict in (*CHANGES, None)][:MOST]
-    if not movers:
-        return []
-    lines = [
-        Row(
-            mover.series.operator,
-            " ".join((*([mover.series.direction] if mover.series.direction != "forward" else []), _inputs(mover))),
-            mover.ratio,
-            _interval(mover),
-            f"{mover.ratio:.3f} {mover.verdict or ''}".rstrip(),
-            mover.verdict or "inconclusive",
-            tip=f"{mover.ratio:.3f} {format_ratios(_interval(mover))}\n"
-            f"{format_seconds(mover.base_time)} in {board.anchor}, {format_seconds(mover.new_time)} in {board.build}",
-        )
-        for mover in movers
-    ]
-    caption = f"Time in {board.build} over time in {board.anchor}; right of 1 is slower."
-    return [Intervals("Largest changes", caption, lines, lambda ratio: f"{ratio:g}", mark=1.0)]
+def _looked_at(board: Overview) -> dict[str, str | Link]:
+    """Say how many were looked at, and how many of them could not be."""
+    count = sum(board.verdicts.values())
+    words = f"{plural(count, 'case')} of {plural(board.operators, 'operator')}"
+    if not board.unmeasured:
+        return {"looked at": f"{words}, all of them measured"}
+    parts = [f"{board.verdicts[word]} {word}" for word in UNMEASURED if board.verdicts.get(word)]
+    worst = next(word for word in UNMEASURED if board.verdicts.get(word))
+    place = path(framework=board.framework, build=board.build, anchor=board.anchor, verdict=worst)
+    return {"looked at": words, "not measured": Link(f"{board.unmeasured}: {', '.join(parts)}", place)}
 
 
-def _inputs(one: Mover) -> str:
-    return case_text(Case.from_json(one.series.case, "case"))
+def _fresh(archive: Archive, query: Query) -> list[Entry] | None:
+    """Return the runs that were added since the visitor was here; None of one who was never here."""
+    number = query.get("seen", "")
+    if not (number.isascii() and number.isdigit() and len(number) < 18):
+        return None
+    return listing.runs(archive, behind=int(number), most=MOST_NEW)
 
 
-def _interval(one: Mover) -> tuple[float, float] | None:
-    return None if one.low is None or one.high is None else (one.low, one.high)
+def _since_last_visit(fresh: Sequence[Entry], query: Query) -> dict[str, str | Link]:
+    name = f"since {query['visited']}" if query.get("visited") else "since then"
+    more = " or more" if len(fresh) == MOST_NEW else ""
+    return {name: f"{plural(len(fresh), 'new run')}{more}" if fresh else "nothing new"}
+
+
+def _news(fresh: Sequence[Entry]) -> list[Block]:
+    return [Section("New since your last visit", [run_table(fresh[:LATEST])])] if fresh else []
 
 
 @dataclass(frozen=True)
-class Coverage:
-    """How many operators of a framework were measured, how many of the catalog's, and in which versions."""
+class Total:
+    """How many series of a category came out how."""
 
-    framework: str
-    operators: int
-    of_catalog: int
-    versions: str
+    board: Overview
+    category: str | None
+    verdicts: Mapping[str, int]
 
     @property
     def link(self) -> str:
         """Where they are listed."""
-        return path("operators", framework=self.framework)
+        board, name = self.board, self.category
+        place = {"framework": board.framework, "build": board.build, "anchor": board.anchor}
+        return path(**place, category=name) if name else path(**place)
 
 
-def _coverage(entries: Sequence[OperatorEntry], builds: Sequence[Build]) -> list[Coverage]:
-    by_framework = attrgetter("framework")
-    versions: dict[str, list[str]] = {}
-    for build in builds:
-        versions.setdefault(build.framework, []).append(build.version)
-    rows = []
-    for framework, own in groupby(sorted(entries, key=by_framework), key=by_framework):
-        names = {entry.operator for entry in own}
-        latest = ", ".join(versions.get(framework, ())[:6])
-        rows.append(Coverage(framework, len(names), len(names & catalog().keys()), latest))
-    return rows
+def _categories(board: Overview) -> list[Block]:
+    rows = [Total(board, name, counts) for name, counts in board.categories.items()]
+    rows.sort(key=lambda row: (-row.verdicts.get("slower", 0), -row.verdicts.get("faster", 0), row.category or "~"))
+    return [Section("Categories", [table(CATEGORIES, rows, link=lambda row: row.link)])] if rows else []
 
 
-def operators(archive: Archive, query: Query) -> View:
-    """Return every operator that was measured, in each framework."""
-    filters, machines, _ = filters_of(archive, query)
-    every, rows = listing.operators(archive), listing.operators(archive, filters)
-    choices = (Choice.of("framework", (one.framework for one in every), query), categories(every, query), machines)
-    several = table(OPERATORS, rows, link=lambda row: path("operators", row.operator, framework=row.framework))
-    count = len({row.operator for row in rows})
-    return View(Document("Operators", [several], summary=_count(count, "operator")), choices=choices)
+def _trends(archive: Archive, every: Sequence[Build], board: Overview | None, query: Query) -> list[Block]:
+    """Return how the latest build of each framework with nights stands, and how all its operators went together."""
+    is_latest = not any(query.get(name) for name in ("build", "anchor", "category", "direction", "machine", "since"))
+    boards = [
+        board
+        if is_latest and board and board.framework == name and board.evidence == "ratios"
+        else read_overview(archive, framework=name, evidence="ratios", most=0)
+        for name in dict.fromkeys(build.framework for build in every)
+    ]
+    rows = [row for row in boards if row is not None]
+    if not rows:
+        return []
+    return [Section("Trends", [table(TRENDS, rows, link=lambda row: path(framework=row.framework)), Note(TREND)])]
 
 
-def runs(archive: Archive, query: Query) -> View:
-    """Return the runs, latest first."""
-    filters, machines, since = filters_of(archive, query)
-    several = listing.runs(archive, since=filters.since, most=MOST_ROWS)
-    kinds = Choice.of("kind", (one.kind for one in several), query)
-    rows = [one for one in several if all(getattr(one, c.name) == c.value for c in (machines, kinds) if c.value)]
-    choices = (machines, kinds, since)
-    return View(Document("Runs", [_runs(rows)], summary=_count(len(rows), "run")), choices=choices)
+def _frameworks(archive: Archive) -> list[Block]:
+    """Return which builds of different frameworks were compared, each pair leading to its page."""
+    rows = listing.framework_pairs(archive)[:LATEST]
+    pairs = table(FRAMEWORKS, rows, link=lambda row: path("beside", base=row.base, new=row.new))
+    return [Section("Frameworks against each other", [pairs])] if rows else []
 
 
-def search(archive: Archive, query: Query) -> View:
-    """Return operators, builds, machines and runs that have a text in their names or labels."""
-    text = query.get("q", "")
-    hits = listing.search(archive, text)
-    title = f"Search: {text}" if text else "Search"
-    blocks = [table(HITS, hits, link=_place)] if hits else [Note("nothing" if text else "Nothing to search for.")]
-    return View(Document(title, blocks, summary=_count(len(hits), "hit") if text else ""))
+def _count(*verdicts: str) -> Callable[[Overview | Total | FrameworkPair], int]:
+    return lambda row: sum(row.verdicts.get(verdict, 0) for verdict in verdicts)
 
 
-def _place(hit: Hit) -> str:
-    if hit.kind == "build":
-        return path(framework=hit.text.removesuffix(f" {hit.key}"), build=hit.key)
-    return path(f"{hit.kind}s", hit.key)
+def _mean(board: Overview) -> float | None:
+    trend = board.trails.trend()
+    return trend[-1].ratio if trend else None
 
 
-def machine_list(archive: Archive, query: Query) -> View:
-    """Return the machines."""
-    several = table(MACHINES, listing.machines(archive), link=lambda one: path("machines", str(one.id)))
-    return View(Document("Machines", [several]))
-
-
-def _runs(several: Sequence[Entry]) -> Block:
-    return table(RUNS, several, link=lambda one: path("runs", one.key))
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _minute(text: str) -> str:
-    return text[:16].replace("T", " ")
-
-
-MOVERS: tuple[Column[Mover], ...] = (
-    Column("operator", "operator", lambda one: one.series.operator),
-    Column("ratio", "ratio", lambda one: one.ratio, lambda ratio: "" if ratio is None else f"{ratio:.3f}", "right"),
-    Column("low", None, lambda one: one.low),
-    Column("high", None, lambda one: one.high),
-    Column(None, "interval", _interval, format_ratios, "right"),
-    Column("verdict", "verdict", lambda one: one.verdict),
-    Column("inputs", "inputs", _inputs),
-    Column("direction", "direction", lambda one: one.series.direction, presence="varied"),
-    Column("mode", "mode", lambda one: one.series.side.get("mode"), presence="varied", usual="eager"),
-    Column("threads", "threads", lambda one: one.series.side.get("threads"), presence="varied", usual=1),
-    Column("base_time_s", "anchor", lambda one: one.base_time, format_seconds, "right"),
-    Column("new_time_s", "build", lambda one: one.new_time, format_seconds, "right"),
-    Column("machine", "machine", lambda one: one.series.machine_name, presence="varied"),
-    Column("run", None, lambda one: one.run),
+TREND = (
+    "mean: the geometric mean of the ratios of all series that were compared with the anchor; the band of the history "
+    "holds the middle half of them"
 )
 
-OPERATORS: tuple[Column[OperatorEntry], ...] = (
-    Column("operator", "operator", lambda one: one.operator),
-    Column("category", "category", lambda one: one.category),
-    Column("framework", "framework", lambda one: one.framework),
-    Column("cases", "cases", lambda one: one.cases, align="right"),
-    Column("series", "series", lambda one: one.series, align="right"),
+CATEGORIES: tuple[Column[Total], ...] = (
+    Column("category", "category", lambda row: row.category or "other"),
+    Column("looked_at", "looked at", lambda row: sum(row.verdicts.values()), align="right"),
+    Column("slower", "slower", _count("slower"), align="right"),
+    Column("faster", "faster", _count("faster"), align="right"),
+    Column("same", "same", _count("same"), align="right"),
+    Column("inconclusive", "inconclusive", _count("inconclusive"), align="right"),
+    Column("not_measured", "not measured", _count(*UNMEASURED), align="right"),
 )
 
-MACHINES: tuple[Column[Machine], ...] = (
-    Column("machine", "machine", lambda one: one.name),
-    Column("id", None, lambda one: one.id),
-    Column("runs", "runs", lambda one: one.runs, align="right"),
-    Column("last", "last", lambda one: one.last.isoformat() if one.last else "", _minute),
+TRENDS: tuple[Column[Overview], ...] = (
+    Column("framework", "framework", lambda row: row.framework),
+    Column("mean_ratio", "mean", _mean, ratio_text, "right"),
+    Column(
+        None,
+        "history",
+        lambda row: trail_words(row.trails.trend(), row.trails.builds),
+        picture=lambda row: trail(row.trails.trend(), row.trails.builds),
+    ),
+    Column("build", "build", lambda row: row.build),
+    Column("anchor", "anchor", lambda row: row.anchor),
+    Column("operators", "operators", lambda row: row.operators, align="right"),
+    Column("looked_at", "looked at", lambda row: sum(row.verdicts.values()), align="right"),
+    Column("slower", "slower", _count("slower"), align="right"),
+    Column("faster", "faster", _count("faster"), align="right"),
+    Column("not_measured", "not measured", _count(*UNMEASURED), align="right"),
 )
 
-HITS: tuple[Column[Hit], ...] = (
-    Column("text", "name", lambda hit: hit.text if hit.kind != "run" else hit.key),
-    Column("kind", "kind", lambda hit: hit.kind),
-    Column("about", "about", lambda hit: hit.text if hit.kind == "run" else ""),
-    Column("key", None, lambda hit: hit.key),
-)
-
-COVERAGE: tuple[Column[Coverage], ...] = (
-    Column("framework", "framework", lambda one: one.framework),
-    Column("operators", "operators", lambda one: one.operators, align="right"),
-    Column("of_catalog", "of the catalog", lambda one: one.of_catalog, lambda n: f"{n} of {len(catalog())}", "right"),
-    Column("versions", "versions", lambda one: one.versions),
+FRAMEWORKS: tuple[Column[FrameworkPair], ...] = (
+    Column("new", "new", lambda row: row.new),
+    Column("base", "base", lambda row: row.base),
+    Column("looked_at", "looked at", lambda row: sum(row.verdicts.values()), align="right"),
+    Column("slower", "slower", _count("slower"), align="right"),
+    Column("faster", "faster", _count("faster"), align="right"),
+    Column("same", "same", _count("same"), align="right"),
+    Column("not_measured", "not measured", _count(*UNMEASURED), align="right"),
+    Column("last", "last", lambda row: row.last.isoformat(), lambda text: text[:16].replace("T", " ")),
 )

@@ -1,4 +1,3 @@
-"use strict";
 // What charts tell where one points, as soon as one does, by touch and by arrow keys as well; "/" goes to the search.
 const tip = document.createElement("div");
 tip.id = "tip";
@@ -46,3 +45,19 @@ document.addEventListener("keydown", event => {
   event.preventDefault();
   document.querySelector("input[type=search]").focus();
 });
+// A command can be taken along without marking it.
+for (const code of document.querySelectorAll(".opperf code")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.setAttribute("aria-label", `Copy ${code.textContent}`);
+  button.addEventListener("click", async () => {
+    getSelection().selectAllChildren(code);
+    // Without TLS a browser gives the clipboard to nothing but what is marked.
+    const done = navigator.clipboard ? await navigator.clipboard.writeText(code.textContent).then(() => true, () => false)
+      : document.execCommand("copy");
+    button.textContent = done ? "Copied" : "Press Ctrl+C";
+  });
+  code.after(button);
+}

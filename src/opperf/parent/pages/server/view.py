@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 from opperf.domain.dataclass import dataclass
 from opperf.parent.pages.charts import Chart
 from opperf.parent.reports.document import Document
+from opperf.parent.reports.history import NamedChange
 
 #: The query of a URL.
 Query: TypeAlias = Mapping[str, str]
@@ -19,7 +20,7 @@ Query: TypeAlias = Mapping[str, str]
 class Choice:
     """A filter of a page: its name in the URL, what can be chosen, and what is; a day is written, not chosen.
 
-    `usual` says what is shown where nothing is chosen.
+    `usual` says what is shown where nothing is chosen, and `labels` how options are called that have another name.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Choice:
     value: str
     day: bool = False
     usual: str = "all"
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, name: str, options: Iterable[str], query: Query, usual: str = "all") -> Choice:
@@ -36,12 +38,25 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Link:
+    """A text that leads to a page."""
+
+    text: str
+    place: str
+
+
+@dataclass(frozen=True)
 class Form:
-    """What a visitor may say of a change, where the server writes: a state, and what each text is now."""
+    """What a visitor may say of a change, where the server writes: a state, and what each text is now.
+
+    `about` says what follows, and `most` is how many characters a text may have.
+    """
 
     states: Sequence[str]
     state: str
     texts: Mapping[str, str]
+    about: str
+    most: int
 
 
 @dataclass(frozen=True)
@@ -54,7 +69,7 @@ class View:
     document: Document
     charts: Sequence[Chart] = ()
     choices: Sequence[Choice] = ()
-    facts: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, str | Link] = field(default_factory=dict)
     whole: Callable[[], Document] | None = None
     form: Form | None = None
 
@@ -71,3 +86,8 @@ def path(*parts: str, **query: str) -> str:
     '/operators/aten%3A%3Aadd/x?framework=torch'
     """
     return f"/{'/'.join(quote(part) for part in parts)}{'?' if query else ''}{urlencode(query)}"
+
+
+def change_place(change: NamedChange) -> str:
+    """Return the address of the page of a change."""
+    return path("changes", change.standing.name, operator=change.series.case.operator)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, closing, suppress
-from typing import Literal, TypeAlias, Union
+from typing import Any, Literal, TypeAlias, Union
 
 from sqlalchemy import Connection, delete, select
 
@@ -188,18 +188,20 @@ class Archive(AbstractContextManager["Archive"]):
         )  # fmt: skip
         with reading(self.engine, self.address) as connection:
             rows = connection.execute(query).all()
-        comparisons = []
-        for row in rows:
-            own = unpack(row.document, f"run {key}")
-            sides = {place: {**getattr(row, place), **own[place]} for place in ("base", "new")}
-            comparisons.append({**own, **sides, "case": row.case, "direction": row.direction})
-        return comparisons
+        return [comparison_document(row, f"run {key}") for row in rows]
 
     def _floors(self, key: str) -> list[dict[str, object]]:
         table = schema.floors
         query = select(table.c.document).join(schema.runs).where(schema.runs.c.key == key).order_by(table.c.id)
         with reading(self.engine, self.address) as connection:
             return [unpack(document, f"run {key}") for document in connection.scalars(query)]
+
+
+def comparison_document(row: Any, where: str) -> dict[str, object]:
+    """Return the document of a comparison as files have it, of a row with the sides and the case of its series."""
+    document = unpack(row.document, where)
+    sides = {place: {**getattr(row, place), **document[place]} for place in ("base", "new")}
+    return {**document, **sides, "case": row.case, "direction": row.direction}
 
 
 def header(run: Run) -> dict[str, object]:

@@ -87,6 +87,17 @@ class Address:
         """The file of a database of SQLite."""
         return Path(self.url.database or "") if self.url.get_backend_name() == "sqlite" else None
 
+    @property
+    def name(self) -> str:
+        """What people call the database: the name of its file, or its own and that of its server.
+
+        >>> Address.of("postgresql://ann:secret@db/perf").name, Address.of("/data/team.db").name
+        ('perf on db', 'team.db')
+        """
+        if self.file is not None:
+            return self.file.name
+        return f"{self.url.database or 'the database'} on {self.url.host or 'this machine'}"
+
     def __str__(self) -> str:
         if self.file is not None:
             return str(self.file)

@@ -72,9 +72,17 @@ class History:
 
 
 def entries(
-    archive: Archive, *, since: datetime | None = None, most: int | None = None, label: tuple[str, str] | None = None
+    archive: Archive,
+    *,
+    since: datetime | None = None,
+    most: int | None = None,
+    label: tuple[str, str] | None = None,
+    behind: int | None = None,
 ) -> list[Entry]:
-    """Return the runs, latest first; with `label`, a name and a value, only those that have it."""
+    """Return the runs, latest first; with `label`, a name and a value, only those that have it.
+
+    `behind` is the number of a run: only those that were added later are returned.
+    """
     runs, machines, tallies = schema.runs, schema.machines, schema.tallies
     count = select(func.coalesce(func.sum(tallies.c.count), 0)).where(tallies.c.run_id == runs.c.id).scalar_subquery()
     query = (
@@ -85,6 +93,8 @@ def entries(
     )
     if since is not None:
         query = query.where(runs.c.started >= since.timestamp())
+    if behind is not None:
+        query = query.where(runs.c.id > behind)
     if label is not None:
         name, value = label
         own = select(schema.labels.c.run_id).where(schema.labels.c.name == name, schema.labels.c.value == value)

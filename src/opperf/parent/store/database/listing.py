@@ -80,9 +80,66 @@ class Hit:
     text: str
 
 
-def runs(archive: Archive, *, since: datetime | None = None, most: int | None = None) -> list[Entry]:
-    """Return the runs, latest first."""
-    return entries(archive, since=since, most=most)
+@dataclass(frozen=True)
+class FrameworkPair:
+    """Builds of two frameworks that were compared, as `numpy 2.2.6`: how often, with which verdicts, and when last."""
+
+    base: str
+    new: str
+    verdicts: Mapping[str, int]
+    last: datetime
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """The run that was added last: its number, which grows, its id, its kind, and when it was measured."""
+
+    number: int
+    key: str
+    kind: str
+    started: datetime
+
+
+def runs(
+    archive: Archive, *, since: datetime | None = None, most: int | None = None, behind: int | None = None
+) -> list[Entry]:
+    """Return the runs, latest first; with the number of one, `behind`, only those that were added later."""
+    return entries(archive, since=since, most=most, behind=behind)
+
+
+def last_run(archive: Archive) -> LastRun | None:
+    """Return the run that was added last."""
+    table = schema.runs.c
+    query = select(table.id, table.key, table.kind, table.started).order_by(table.id.desc()).limit(1)
+    with reading(archive.engine, archive.address) as connection:
+        row = connection.execute(query).one_or_none()
+    return None if row is None else LastRun(row.id, row.key, row.kind, shown_moment(row.started))
+
+
+def framework_pairs(archive: Archive) -> list[FrameworkPair]:
+    """Return which builds of different frameworks were compared, the latest first."""
+    tallies, base, new = schema.tallies.c, schema.environments.alias("base"), schema.environments.alias("new")
+    query = (
+        select(
+            base.c.framework, base.c.version, new.c.framework, new.c.version, tallies.outcome,
+            func.sum(tallies.count), func.max(schema.runs.c.started),
+        )
+        .select_from(schema.tallies)
+        .join(base, base.c.id == tallies.base_environment_id)
+        .join(new, new.c.id == tallies.environment_id)
+        .join(schema.runs, schema.runs.c.id == tallies.run_id)
+        .where(base.c.framework != new.c.framework)
+        .group_by(base.c.framework, base.c.version, new.c.framework, new.c.version, tallies.outcome)
+    )  # fmt: skip
+    verdicts: dict[tuple[str, str], Counter[str]] = {}
+    last: dict[tuple[str, str], int] = {}
+    with reading(archive.engine, archive.address) as connection:
+        for *names, outcome, count, started in connection.execute(query):
+            key = " ".join(names[:2]), " ".join(names[2:])
+            verdicts.setdefault(key, Counter())[outcome] += int(count)
+            last[key] = max(started, last.get(key, started))
+    ordered = sorted(verdicts, key=last.__getitem__, reverse=True)
+    return [FrameworkPair(*key, verdicts[key], shown_moment(last[key])) for key in ordered]
 
 
 def machines(archive: Archive) -> list[Machine]:

@@ -5,7 +5,7 @@ Indexes hold every column, so that the rows themselves, which lie a night apart,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
@@ -127,7 +127,7 @@ def _times(
 
 
 def operator_ratios(archive: Archive, operator: str, filters: Filters = EVERYTHING) -> list[Ratios]:
-    """Return the comparisons of an operator, by the series of both sides."""
+    """Return the comparisons of an operator, by the series of both sides; a framework may be on either."""
     table = schema.comparisons.c
     columns = (
         *(table.new_series_id, table.base_series_id, table.started, table.base_environment_id),
@@ -135,7 +135,7 @@ def operator_ratios(archive: Archive, operator: str, filters: Filters = EVERYTHI
         *(table.base_time, table.new_time),
     )
     with reading(archive.engine, archive.address) as connection:
-        series = series_of(connection, replace(filters, operator=operator))
+        series = series_of(connection, replace(filters, operator=operator, framework=None))
         query = select(*columns).where(table.new_series_id.in_(series)).order_by(table.new_series_id, table.started)
         groups = _group(connection, query, table.started, filters.since, keys=2)
         versions = _versions(connection)
@@ -152,7 +152,31 @@ def operator_ratios(archive: Archive, operator: str, filters: Filters = EVERYTHI
             *rows[6:],
         )
         for (new, base), rows in groups.items()
+        if filters.framework in (None, series[new].framework, bases[base].framework)
     ]
+
+
+def with_nights(times: Sequence[Times], all_ratios: Sequence[Ratios]) -> list[Times]:
+    """Return the times of runs together with those that comparisons took of their new sides, once for each build."""
+    nights: dict[int, dict[tuple[int, str, str | None], float]] = {}
+    series = {one.series.id: one.series for one in all_ratios}
+    for ratios in all_ratios:
+        moments = zip(ratios.started, ratios.runs, ratios.builds)
+        for moment, time in zip(moments, ratios.new_times):
+            if time is not None:
+                nights.setdefault(ratios.series.id, {}).setdefault(moment, time)
+    by_series = {one.series.id: one for one in times}
+    for key, night_times in nights.items():
+        former = by_series.get(key)
+        rows: list[tuple[Any, ...]] = [
+            (started, build, run, "ok", time, None, None, {}) for (started, run, build), time in night_times.items()
+        ]
+        if former is not None:
+            columns = (former.started, former.builds, former.runs, former.statuses, former.times, former.lows)
+            rows += zip(*columns, former.highs, former.metrics)
+        rows.sort(key=itemgetter(0))
+        by_series[key] = Times(series[key], *zip(*rows))
+    return list(by_series.values())
 
 
 def _group(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from dataclasses import field
+from typing import Literal, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, select
 
@@ -13,19 +14,34 @@ from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import BuildRows, Pair, read_builds, read_pairs, select_build
 from opperf.parent.store.database.connection import reading
-from opperf.parent.store.database.series import EVERYTHING, Filters, Series, begin, filter_series, find_series, run_keys
+from opperf.parent.store.database.series import (
+    EVERYTHING,
+    Filters,
+    Series,
+    begin,
+    category,
+    filter_series,
+    find_series,
+    run_keys,
+)
+from opperf.parent.store.database.trails import Trails, read_trails
 
 #: What an overview stands on: ratios of pairs of processes, or times of different runs, which is much weaker.
 Evidence = Literal["ratios", "times"]
+#: How a ratio is known: two sides in turns, both with a third one, or their times in different runs.
+Way: TypeAlias = Literal["compared", "by way", "times"]
 #: The most runs to search, latest first, for the times of a build.
 MOST_RUNS = 20
+#: The verdicts on what was looked at and could not be measured.
+UNMEASURED = ("failed", "skipped")
 
 
 @dataclass(frozen=True)
 class Mover:
     """A series of an overview: the ratio of the build to the anchor, above 1 being slower.
 
-    `verdict` is None if there are only two times; they are in seconds.
+    `verdict` is None if there are only two times; they are in seconds. `way` says how the ratio is known, and `by` what
+    both were compared with where that is a third build.
     """
 
     series: Series
@@ -36,11 +52,17 @@ class Mover:
     base_time: float | None
     new_time: float | None
     run: str
+    way: Way = "compared"
+    by: str = ""
 
 
 @dataclass(frozen=True)
 class Overview:
-    """How a build stands to its anchor: the movers, the largest changes first, and how many came out how."""
+    """How a build stands to its anchor: the movers, the largest changes first, and how many came out how.
+
+    `categories` counts verdicts of each category, None being no operator of the catalog's; `operators` are all that
+    were looked at. `trails` say how each series went over the builds up to this one.
+    """
 
     framework: str
     build: str
@@ -48,6 +70,14 @@ class Overview:
     evidence: Evidence
     verdicts: Mapping[str, int]
     movers: tuple[Mover, ...]
+    categories: Mapping[str | None, Mapping[str, int]] = field(default_factory=dict)
+    operators: int = 0
+    trails: Trails = field(default_factory=lambda: Trails((), {}))
+
+    @property
+    def unmeasured(self) -> int:
+        """How many series could not be measured."""
+        return sum(self.verdicts.get(word, 0) for word in UNMEASURED)
 
 
 def overview(
@@ -66,20 +96,38 @@ def overview(
     were compared with, and the evidence ratios, where there are any. Raises `InputError` for a build that is not there.
     """
     with reading(archive.engine, archive.address) as connection:
-        evidence, latest, base = _choose(connection, framework or filters.framework, build, anchor, evidence)
+        every = read_builds(connection, framework or filters.framework)
+        evidence, latest, base = _choose(connection, every, framework or filters.framework, build, anchor, evidence)
         if latest is None or base is None:
             return None
         query = _ratio_rows if evidence == "ratios" else _time_rows
         rows = query(connection, latest, base, filters)
         verdicts = Counter(row.verdict or "unjudged" for row in rows)
-        rows = sorted(rows, key=_weight)[:most]
+        names = _operators(connection, latest.build.framework)
+        categories: dict[str | None, Counter[str]] = {}
+        for row in rows:
+            categories.setdefault(category(names[row.series]), Counter())[row.verdict or "unjudged"] += 1
+        operators = len({names[row.series] for row in rows})
+        builds = [one for one in every[every.index(latest) :] if one.build.framework == latest.build.framework]
+        trails = read_trails(connection, builds, base, filters)
+        rows = sorted(rows, key=weight)[:most]
         series = find_series(connection, {row.series for row in rows})
         keys = run_keys(connection, {row.run for row in rows})
     movers = tuple(
         Mover(series[row.series], row.verdict, row.ratio, row.low, row.high, row.base_time, row.new_time, keys[row.run])
         for row in rows
     )
-    return Overview(latest.build.framework, latest.build.version, base.build.version, evidence, verdicts, movers)
+    return Overview(
+        *(latest.build.framework, latest.build.version, base.build.version, evidence, verdicts, movers),
+        *(categories, operators, trails),
+    )
+
+
+def _operators(connection: Connection, framework: str) -> dict[int, str]:
+    """Return the operator of each series of a framework."""
+    series, cases = schema.series.c, schema.cases.c
+    query = select(series.id, cases.operator).join(schema.cases, cases.id == series.case_id)
+    return {row[0]: row[1] for row in connection.execute(query.where(series.framework == framework))}
 
 
 class _Mover(NamedTuple):
@@ -96,12 +144,16 @@ class _Mover(NamedTuple):
 
 
 def _choose(
-    connection: Connection, framework: str | None, build: str | None, anchor: str | None, evidence: Evidence | None
+    connection: Connection,
+    every: Sequence[BuildRows],
+    framework: str | None,
+    build: str | None,
+    anchor: str | None,
+    evidence: Evidence | None,
 ) -> tuple[Evidence, BuildRows | None, BuildRows | None]:
     """Return the build and the anchor of an overview, or None."""
     pairs = [pair for pair in read_pairs(connection) if framework in (None, pair.framework)]
     evidence = evidence or ("ratios" if pairs else "times")
-    every = read_builds(connection, framework)
     news = {pair.new for pair in pairs}
     there = [one for one in every if (one.environments & news if evidence == "ratios" else "records" in one.parts)]
     latest = select_build(there, build) or next(iter(there), None)
@@ -146,8 +198,8 @@ def _ratio_rows(connection: Connection, build: BuildRows, anchor: BuildRows, fil
 
 def _time_rows(connection: Connection, build: BuildRows, anchor: BuildRows, filters: Filters) -> list[_Mover]:
     """Return the latest time of each series in both builds; no interval: how runs differ is not known."""
-    new = _latest_times(connection, build, filters)
-    base = _latest_times(connection, anchor, filters, set(new))
+    new = latest_times(connection, build, filters)
+    base = latest_times(connection, anchor, filters, set(new))
     return [
         _Mover(series, run, None, time / base[series][1], None, None, base[series][1], time)
         for series, (run, time) in new.items()
@@ -155,7 +207,7 @@ def _time_rows(connection: Connection, build: BuildRows, anchor: BuildRows, filt
     ]
 
 
-def _latest_times(
+def latest_times(
     connection: Connection, build: BuildRows, filters: Filters, build_ids: set[int] | None = None
 ) -> dict[int, tuple[int, float]]:
     """Return the run and the time of each series in its latest run with this build, one run after the other."""
@@ -180,6 +232,6 @@ def _latest_times(
     return times
 
 
-def _weight(row: _Mover) -> tuple[bool, float]:
+def weight(row: _Mover | Mover) -> tuple[bool, float]:
     """Return where a row stands among others: what is called slower or faster first, then by the size of its ratio."""
     return row.verdict not in (None, "slower", "faster"), -max(row.ratio, 1 / row.ratio) if row.ratio else 0.0

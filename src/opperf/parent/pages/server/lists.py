@@ -1,0 +1,157 @@
+"""The lists: operators with what was last said of them, runs, machines, and what a search comes upon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from opperf.domain.dataclass import dataclass
+from opperf.domain.units import plural
+from opperf.parent.pages.server.filters import categories, filters_of
+from opperf.parent.pages.server.movers import CHANGES, ratio_text, trail, trail_words
+from opperf.parent.pages.server.view import Choice, Query, View, path
+from opperf.parent.reports.document import Column, Document, Note, Table, table
+from opperf.parent.reports.history import RUNS
+from opperf.parent.store.database import listing
+from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.history import Entry
+from opperf.parent.store.database.listing import Hit, Machine, OperatorEntry
+from opperf.parent.store.database.overview import Mover, Overview
+from opperf.parent.store.database.overview import overview as read_overview
+from opperf.parent.store.database.series import Filters
+from opperf.parent.store.database.trails import Spot
+
+#: The most rows of a table.
+MOST_ROWS = 1500
+
+
+@dataclass(frozen=True)
+class OperatorRow:
+    """An operator in a framework, with the series of it that moved most in the latest build, and its history."""
+
+    entry: OperatorEntry
+    board: Overview | None = None
+    mover: Mover | None = None
+
+    @property
+    def spots(self) -> tuple[Spot, ...]:
+        """The ratios of the latest builds to the anchor."""
+        if self.board is None or self.mover is None:
+            return ()
+        return tuple(self.board.trails.spots.get(self.mover.series.id, ()))
+
+    @property
+    def builds(self) -> tuple[str, ...]:
+        """The builds of the history."""
+        return () if self.board is None else tuple(self.board.trails.builds)
+
+
+def operators(archive: Archive, query: Query) -> View:
+    """Return every operator that was measured, in each framework, with the last verdict on it."""
+    filters, machines, _ = filters_of(archive, query)
+    every, entries = listing.operators(archive), listing.operators(archive, filters)
+    boards = {name: _board(archive, replace(filters, framework=name)) for name in {one.framework for one in entries}}
+    firsts = {name: _first_movers(board) for name, board in boards.items()}
+    rows = [
+        OperatorRow(entry, boards[entry.framework], firsts[entry.framework].get(entry.operator)) for entry in entries
+    ]
+    rows.sort(key=lambda row: _weight(row.mover))
+    choices = (Choice.of("framework", (one.framework for one in every), query), categories(every, query), machines)
+    names = table(OPERATORS, rows, link=_operator_place)
+    count = len({row.entry.operator for row in rows})
+    words = [f"{name} {board.build} against {board.anchor}" for name, board in sorted(boards.items()) if board]
+    notes = [Note(f"Verdict and ratio are of the series that moved most: {', '.join(words)}.")] if words else []
+    return View(Document("Operators", [names, *notes], summary=plural(count, "operator")), choices=choices)
+
+
+def _operator_place(row: OperatorRow) -> str:
+    return path("operators", row.entry.operator, framework=row.entry.framework)
+
+
+def _board(archive: Archive, filters: Filters) -> Overview | None:
+    return read_overview(archive, filters=filters, most=None)
+
+
+def _first_movers(board: Overview | None) -> Mapping[str, Mover]:
+    """Return the series of each operator that moved most."""
+    movers: Iterable[Mover] = () if board is None else reversed(board.movers)
+    return {mover.series.operator: mover for mover in movers}
+
+
+def _weight(mover: Mover | None) -> tuple[int, float]:
+    """Return where a row stands among others: what changed first, by size, and what was not compared last."""
+    if mover is None or not mover.ratio:
+        return 2, 0.0
+    return mover.verdict not in CHANGES, -max(mover.ratio, 1 / mover.ratio)
+
+
+def runs(archive: Archive, query: Query) -> View:
+    """Return the runs, latest first."""
+    filters, machines, since = filters_of(archive, query)
+    several = listing.runs(archive, since=filters.since, most=MOST_ROWS)
+    kinds = Choice.of("kind", (one.kind for one in several), query)
+    rows = [one for one in several if all(getattr(one, c.name) == c.value for c in (machines, kinds) if c.value)]
+    choices = (machines, kinds, since)
+    return View(Document("Runs", [run_table(rows)], summary=plural(len(rows), "run")), choices=choices)
+
+
+def search(archive: Archive, query: Query) -> View:
+    """Return operators, builds, machines and runs that have a text in their names or labels."""
+    text = query.get("q", "")
+    hits = listing.search(archive, text)
+    title = f"Search: {text}" if text else "Search"
+    blocks = [table(HITS, hits, link=_place)] if hits else [Note("nothing" if text else "Nothing to search for.")]
+    return View(Document(title, blocks, summary=plural(len(hits), "hit") if text else ""))
+
+
+def _place(hit: Hit) -> str:
+    if hit.kind == "build":
+        return path(framework=hit.text.removesuffix(f" {hit.key}"), build=hit.key)
+    return path(f"{hit.kind}s", hit.key)
+
+
+def machine_list(archive: Archive, query: Query) -> View:
+    """Return the machines."""
+    several = table(MACHINES, listing.machines(archive), link=lambda one: path("machines", str(one.id)))
+    return View(Document("Machines", [several]))
+
+
+def run_table(entries: Sequence[Entry]) -> Table:
+    """Return the table of runs, each leading to its page."""
+    return table(RUNS, entries, link=lambda entry: path("runs", entry.key))
+
+
+def _minute(text: str) -> str:
+    return text[:16].replace("T", " ")
+
+
+OPERATORS: tuple[Column[OperatorRow], ...] = (
+    Column("operator", "operator", lambda row: row.entry.operator),
+    Column("ratio", "ratio", lambda row: row.mover and row.mover.ratio, ratio_text, "right"),
+    Column("verdict", "verdict", lambda row: row.mover and row.mover.verdict),
+    Column(
+        None,
+        "history",
+        lambda row: trail_words(row.spots, row.builds),
+        picture=lambda row: trail(row.spots, row.builds),
+    ),
+    Column("category", "category", lambda row: row.entry.category),
+    Column("framework", "framework", lambda row: row.entry.framework),
+    Column("build", "build", lambda row: row.board and row.board.build),
+    Column("cases", "cases", lambda row: row.entry.cases, align="right"),
+    Column("series", "series", lambda row: row.entry.series, align="right"),
+)
+
+MACHINES: tuple[Column[Machine], ...] = (
+    Column("machine", "machine", lambda one: one.name),
+    Column("id", None, lambda one: one.id),
+    Column("runs", "runs", lambda one: one.runs, align="right"),
+    Column("last", "last", lambda one: one.last.isoformat() if one.last else "", _minute),
+)
+
+HITS: tuple[Column[Hit], ...] = (
+    Column("text", "name", lambda hit: hit.text if hit.kind != "run" else hit.key),
+    Column("kind", "kind", lambda hit: hit.kind),
+    Column("about", "about", lambda hit: hit.text if hit.kind == "run" else ""),
+    Column("key", None, lambda hit: hit.key),
+)

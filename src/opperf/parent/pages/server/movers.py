@@ -1,0 +1,105 @@
+"""Series of two builds or sides: the rows of their ratios, what moved most as a chart, and small histories."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from xml.etree.ElementTree import Element
+
+from opperf.domain.case import Case
+from opperf.domain.units import format_ratios, format_seconds
+from opperf.parent.pages.charts.intervals import Intervals, Row
+from opperf.parent.pages.charts.sparkline import sparkline
+from opperf.parent.pages.server.view import path
+from opperf.parent.reports.document import Column
+from opperf.parent.reports.text import case_text
+from opperf.parent.store.database.overview import Mover
+from opperf.parent.store.database.trails import Spot, Trails
+
+#: The most changes to draw; what moved most comes first.
+MOST = 20
+CHANGES = ("slower", "faster")
+
+
+def largest(movers: Sequence[Mover], anchor: str, build: str) -> list[Intervals]:
+    """Return the chart of what moved most: that which is called slower or faster, or of times everything."""
+    rows = [mover for mover in movers if mover.ratio is not None and mover.verdict in (*CHANGES, None)][:MOST]
+    lines = [
+        Row(
+            mover.series.operator,
+            " ".join((*([mover.series.direction] if mover.series.direction != "forward" else []), inputs(mover))),
+            mover.ratio,
+            interval(mover),
+            f"{mover.ratio:.3f} {mover.verdict or ''}".rstrip(),
+            mover.verdict or "inconclusive",
+            tip=f"{mover.ratio:.3f} {format_ratios(interval(mover))}\n"
+            f"{format_seconds(mover.base_time)} in {anchor}, {format_seconds(mover.new_time)} in {build}",
+        )
+        for mover in rows
+    ]
+    caption = f"Time in {build} over time in {anchor}; right of 1 is slower."
+    return [Intervals("Largest changes", caption, lines, lambda ratio: f"{ratio:g}", mark=1.0)] if lines else []
+
+
+def inputs(mover: Mover) -> str:
+    """Write the inputs of a series."""
+    return case_text(Case.from_json(mover.series.case, "case"))
+
+
+def interval(mover: Mover) -> tuple[float, float] | None:
+    """Return where the ratio lies, if that is known."""
+    return None if mover.low is None or mover.high is None else (mover.low, mover.high)
+
+
+def ratio_text(ratio: float | None) -> str:
+    """Write a ratio, or nothing."""
+    return "" if ratio is None else f"{ratio:.3f}"
+
+
+def trail_words(spots: Sequence[Spot], builds: Sequence[str]) -> str:
+    """Say what a small history shows, to those who cannot see it.
+
+    >>> trail_words([Spot(0, 1.0, None, None), Spot(1, 1.08, None, None)], ["2.1", "2.2"])
+    '1.000 in 2.1 to 1.080 in 2.2'
+    """
+    if not spots:
+        return ""
+    first, last = (f"{spot.ratio:.3f} in {builds[spot.place]}" for spot in (spots[0], spots[-1]))
+    return last if len(spots) == 1 else f"{first} to {last}"
+
+
+def trail(spots: Sequence[Spot], builds: Sequence[str]) -> Element | None:
+    """Draw a small history."""
+    return sparkline(spots, len(builds), trail_words(spots, builds))
+
+
+def mover_columns(trails: Trails | None = None, fresh: Collection[str] = ()) -> Iterator[Column[Mover]]:
+    """Yield the columns of movers, with their histories where there are any; `fresh` are the runs that are new."""
+    yield Column("operator", "operator", lambda mover: mover.series.operator)
+    yield Column("ratio", "ratio", lambda mover: mover.ratio, ratio_text, "right")
+    yield Column("verdict", "verdict", lambda mover: mover.verdict)
+    yield Column("low", None, lambda mover: mover.low)
+    yield Column("high", None, lambda mover: mover.high)
+    yield Column(None, "interval", interval, format_ratios, "right")
+    if trails is not None:
+        yield Column(
+            None,
+            "history",
+            lambda mover: trail_words(trails.spots.get(mover.series.id, ()), trails.builds),
+            picture=lambda mover: trail(trails.spots.get(mover.series.id, ()), trails.builds),
+        )
+    yield Column("inputs", "inputs", inputs)
+    yield Column("direction", "direction", lambda mover: mover.series.direction, presence="varied")
+    yield Column("mode", "mode", lambda mover: mover.series.side.get("mode"), presence="varied", usual="eager")
+    yield Column("threads", "threads", lambda mover: mover.series.side.get("threads"), presence="varied", usual=1)
+    yield Column("base_time_s", "base time", lambda mover: mover.base_time, format_seconds, "right")
+    yield Column("new_time_s", "time", lambda mover: mover.new_time, format_seconds, "right")
+    yield Column("machine", "machine", lambda mover: mover.series.machine_name, presence="varied")
+    yield Column("evidence", "evidence", evidence, presence="varied", usual="compared")
+    if fresh:
+        yield Column("new", "new", lambda mover: "new" if mover.run in fresh else "", presence="varied")
+    yield Column("run", "run", lambda mover: mover.run, link=lambda mover: path("runs", mover.run))
+
+
+def evidence(mover: Mover) -> str:
+    """Say how a ratio is known."""
+    return f"by way of {mover.by}" if mover.by else mover.way
