@@ -1,9 +1,11 @@
-"""What opperf says on a GPU, beside what others say there: each row of the table in `docs/how-to/gpu.md`.
+"""What opperf says on a GPU, beside what others say there: each row of the tables in `docs/how-to/gpu.md`.
 
-    python benchmarks/gpu.py [--device cuda:0] [--only NAME]...
+    python benchmarks/gpu.py [--device cuda:0] [--environment ENV] [--only NAME]... [--minutes 20]
 
-Each part is an opperf command, or several, in processes of their own; one that fails is a row that says so. PyTorch
-with Triton is needed, JAX, CuPy and `ncu` are used where they are. It takes seven minutes on an H200.
+Each part is an opperf command, or several, in processes of their own. After each, the results so far are written, and a
+table of them: a part that fails is a row that says so, and one for which no time is left says that. PyTorch with Triton
+is needed, JAX, CuPy and `ncu` are used where they are. `--device cpu`, or a device that has a package, rehearses the
+script itself where no GPU is.
 """
 
 from __future__ import annotations
@@ -15,42 +17,72 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).with_name("results") / "gpu.json"
-#: An addition that keeps an H100 busy for some 20 us, and its Triton copies: the second does 5 % more work.
+#: An addition that keeps an H100 busy for some 20 us, and its Triton copies: the second does 5 % more work. Without
+#: Triton they are many additions. And calls that are wrong late, keep memory, or launch where nobody looks.
 SIZE = 4 * 1024 * 1024
 OWN = """
-import torch, triton, triton.language as tl
+import torch
 import opperf
+try:
+    import triton, triton.language as tl
+except ImportError:
+    triton = None
 
-@triton.jit
-def body(x, y, z, n, rounds: tl.constexpr, block: tl.constexpr):
-    at = tl.program_id(0) * block + tl.arange(0, block)
-    mask = at < n
-    one, other = tl.load(x + at, mask=mask), tl.load(y + at, mask=mask)
-    for _ in range(rounds):
-        one = one * other + other
-    tl.store(z + at, one, mask=mask)
+if triton is not None:
+    @triton.jit
+    def body(x, y, z, n, rounds: tl.constexpr, block: tl.constexpr):
+        at = tl.program_id(0) * block + tl.arange(0, block)
+        mask = at < n
+        one, other = tl.load(x + at, mask=mask), tl.load(y + at, mask=mask)
+        for _ in range(rounds):
+            one = one * other + other
+        tl.store(z + at, one, mask=mask)
 
 def launch(x, y, rounds):
+    if triton is None or x.device.type != "cuda":
+        for _ in range(rounds // 10):
+            x = torch.addcmul(y, x, y)
+        return x
     z = torch.empty_like(x)
     body[(triton.cdiv(x.numel(), 1024),)](x, y, z, x.numel(), rounds, 1024)
     return z
 
-@opperf.operator(framework="torch", sizes={"common": {"x": (SIZE,), "y": (SIZE,)}})
+def own(**sizes):
+    return opperf.operator(framework="torch", sizes={"common": sizes})
+
+@own(x=(SIZE,), y=(SIZE,))
 def shorter(x, y):
     return launch(x, y, 200)
 
-@opperf.operator(framework="torch", sizes={"common": {"x": (SIZE,), "y": (SIZE,)}})
+@own(x=(SIZE,), y=(SIZE,))
 def longer(x, y):
     return launch(x, y, 210)
 
-@opperf.operator(framework="torch", sizes={"common": {"x": (64, 64)}})
+@own(x=(64, 64))
 def out_of_range(x):
     return torch.nn.functional.embedding(torch.full((8,), 1 << 20, device=x.device), x)
+
+kept = []
+
+@own(x=(65536,))
+def keeping(x):
+    kept.append(x + 1)
+    return kept[-1]
+
+@own(x=(1024, 1024), y=(1024, 1024))
+def aside(x, y):
+    kind = getattr(torch, x.device.type)
+    if not hasattr(kind, "Stream"):
+        return x @ y
+    streams = aside.__dict__.setdefault("streams", kind.Stream())
+    with kind.stream(streams):
+        return x @ y
 """.replace("SIZE,", f"{SIZE},")
 #: The same additions, timed by others in one process.
 OTHERS = f"""
@@ -72,32 +104,79 @@ x, y = (torch.rand({SIZE}, device="DEVICE") for _ in "xy")
 for _ in range(10): torch.add(x, y)
 torch.cuda.synchronize()
 """
-METRICS = ("time", "latency", "device", "device_cold", "launch_gap", "memory_peak")
+METRICS = ("time", "latency", "device", "device_cold", "launch_gap", "memory_peak", "memory_kept")
+#: Twenty operators, and those of a judge's first try: a copy, a thread that is late, and a stream of its own.
+TWENTY = (
+    *("add", "multiply", "exp", "tanh", "gelu", "softmax", "layer_norm", "sum", "mean", "argmax"),
+    *("cumsum", "sort", "topk", "matmul", "batch_matmul", "linear", "conv2d", "max_pool2d", "embedding", "transpose"),
+)
+CANDIDATES = {
+    "copy": "import torch\n\n\ndef f(x):\n    return torch.softmax(x, -1)\n",
+    "late": (
+        "import threading\nimport torch\n\n\ndef f(x):\n    result = torch.empty_like(x)\n"
+        "    threading.Thread(target=lambda: result.copy_(torch.softmax(x, -1))).start()\n    return result\n"
+    ),
+    "aside": (
+        "import torch\n\nSTREAM = []\n\n\ndef f(x):\n    kind = getattr(torch, x.device.type)\n"
+        "    if hasattr(kind, 'Stream') and not STREAM:\n        STREAM.append(kind.Stream())\n"
+        "    if not STREAM:\n        return torch.softmax(x, -1)\n"
+        "    with kind.stream(STREAM[0]):\n        return torch.softmax(x, -1)\n"
+    ),
+}
 
 
 class Bench:
     """Commands on one device, in a folder of their own."""
 
-    def __init__(self, device: str, folder: Path) -> None:
-        self.device = device
-        self.folder = folder
+    def __init__(self, device: str, environment: str | None, folder: Path) -> None:
+        self.device, self.folder, self._environment = device, folder, environment
         (folder / "own.py").write_text(OWN)
+        for name, text in CANDIDATES.items():
+            (folder / f"{name}.py").write_text(text)
+
+    @property
+    def torch(self) -> str:
+        """The side of PyTorch on the device."""
+        return f"{self._environment or 'torch'};device={self.device}"
+
+    @property
+    def on_torch(self) -> tuple[str, ...]:
+        """The same, as options."""
+        environment = () if self._environment is None else ("--environment", self._environment)
+        return ("--framework", "torch", *environment, "--device", self.device)
+
+    def begin(self, *words: str) -> tuple[subprocess.Popen[str], Path]:
+        """Start an opperf command; return it, and where its document will be."""
+        place = Path(tempfile.mkdtemp(dir=self.folder)) / "result.json"
+        command = [sys.executable, "-m", "opperf", *words, "--output", str(place)]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=self.folder, stdout=pipe, stderr=pipe, text=True), place
+
+    def end(self, process: subprocess.Popen[str], place: Path) -> dict[str, Any]:
+        """Wait for a command; return its document, or why there is none."""
+        try:
+            out, err = process.communicate(timeout=400)
+        finally:
+            process.kill()
+        print(out, err, file=sys.stderr, sep="\n")
+        if place.exists():
+            result: dict[str, Any] = json.loads(place.read_text())
+            return result
+        return {"failed": (err or out)[-2000:]}
 
     def opperf(self, *words: str) -> dict[str, Any]:
         """Run opperf; return its document, or why there is none."""
-        place = self.folder / "result.json"
-        place.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "opperf", *words, "--output", str(place)]
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=400, check=False)
-        print(done.stdout, done.stderr, file=sys.stderr, sep="\n")
-        return json.loads(place.read_text()) if place.exists() else {"failed": (done.stderr or done.stdout)[-2000:]}
+        return self.end(*self.begin(*words))
+
+    def says(self, *words: str) -> list[str]:
+        """Run opperf; return the lines that it prints."""
+        command = [sys.executable, "-m", "opperf", *words]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
+        return (done.stdout + done.stderr).splitlines()
 
     def records(self, *words: str) -> list[dict[str, Any]]:
         """Run `opperf run`; return a row of each record."""
-        document = self.opperf("run", "--direction", "forward", *words)
-        if "failed" in document:
-            return [document]
-        return [_row(record) for record in document["records"]]
+        return _rows(self.opperf("run", "--direction", "forward", *words))
 
     def contests(self, *words: str) -> list[dict[str, Any]]:
         """Run `opperf compare`; return a row of each comparison."""
@@ -106,7 +185,11 @@ class Bench:
             return [document]
         shown = ("verdict", "ratio", "interval", "clock", "reason")
         return [
-            {"operator": one["case"]["operator"], **{key: one.get(key) for key in shown}}
+            {
+                "operator": one["case"]["operator"],
+                **{key: one.get(key) for key in shown},
+                "warnings": [warning["slug"] for warning in one.get("warnings") or ()],
+            }
             for one in document["comparisons"]
         ]
 
@@ -116,10 +199,9 @@ class Bench:
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=200, check=False)
         return done.stdout if done.returncode == 0 else done.stdout + done.stderr[-2000:]
 
-    @property
-    def torch(self) -> str:
-        """The side of PyTorch on the device."""
-        return f"torch;device={self.device}"
+
+def _rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [dict(document)] if "failed" in document else [_row(record) for record in document["records"]]
 
 
 def _row(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,16 +221,28 @@ def _row(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def doctor(bench: Bench) -> object:
-    """What it finds."""
-    command = [sys.executable, "-m", "opperf", "doctor"]
-    done = subprocess.run(command, cwd=bench.folder, capture_output=True, text=True, timeout=100, check=False)
-    return (done.stdout + done.stderr).splitlines()
+    """What it finds, on the best device of each framework."""
+    return bench.says("doctor", "--device", "auto")
+
+
+def driver(bench: Bench) -> object:
+    """How long nvidia-smi takes, for the first time and again, and what it lists."""
+    if not shutil.which("nvidia-smi"):
+        return "there is no nvidia-smi"
+    result: list[object] = []
+    for _ in range(2):
+        began = time.monotonic()
+        done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=100, check=False)
+        result.append(round(time.monotonic() - began, 2))
+    return [*result, *done.stdout.splitlines()]
 
 
 def operators(bench: Bench) -> object:
     """Four operators in PyTorch and JAX."""
-    sides = ("--framework", "torch", "--framework", "jax", "--device", bench.device)
-    return bench.records("add", "softmax", "matmul", "conv2d", *sides)
+    names = ("add", "softmax", "matmul", "conv2d")
+    return bench.records(*names, *bench.on_torch) + bench.records(
+        *names, "--framework", "jax", "--device", bench.device
+    )
 
 
 def unnamed(bench: Bench) -> object:
@@ -157,12 +251,20 @@ def unnamed(bench: Bench) -> object:
     return bench.records("add", *sides, "--trial-budget", "0.1")
 
 
+def shown(bench: Bench) -> object:
+    """Which GPU a child says that it is on, by the driver."""
+    document = bench.opperf("run", "add", "--direction", "forward", *bench.on_torch, "--trial-budget", "0.1")
+    if "failed" in document:
+        return document
+    wanted = ("device", "gpu", "float32_products", "float32_convolutions", "cudnn", "lacks", "memory_free")
+    return [{name: one.get(name) for name in wanted} for one in document["run"]["environment"]["frameworks"]]
+
+
 def beside_others(bench: Bench) -> object:
     """Calls of some 20 us and more, by opperf, by `do_bench` and by `ncu`."""
     own = ["own.py:shorter", "own.py:longer"]
-    rows = bench.records("add", "--input", str(SIZE), "--framework", "torch", "--device", bench.device)
-    rows += bench.records(*own, "--framework", "torch", "--device", bench.device)
-    result: dict[str, object] = {"opperf": rows, "do_bench": bench.python(OTHERS)}
+    rows = bench.records("add", "--input", str(SIZE), *bench.on_torch) + bench.records(*own, *bench.on_torch)
+    result: dict[str, object] = {"opperf": rows, "do_bench": bench.python(OTHERS)[-500:]}
     if shutil.which("ncu"):
         words = ("ncu", "--csv", "--metrics", "gpu__time_duration.sum", "-k", "regex:elementwise", "-c", "12")
         result["ncu"] = bench.python(ALONE, *words, "--clock-control", "none").splitlines()[-4:]
@@ -176,9 +278,8 @@ def planted(bench: Bench) -> object:
 
 
 def identical(bench: Bench) -> object:
-    """Operators beside themselves."""
-    names = ("add", "exp", "softmax", "sum", "matmul", "layer_norm", "gelu", "cumsum", "conv2d", "sort")
-    return bench.contests(*names, "--base", bench.torch, "--new", bench.torch)
+    """Twenty operators beside themselves."""
+    return bench.contests(*TWENTY, "--base", bench.torch, "--new", bench.torch)
 
 
 def jax_beside_itself(bench: Bench) -> object:
@@ -188,67 +289,153 @@ def jax_beside_itself(bench: Bench) -> object:
 
 
 def late_error(bench: Bench) -> object:
-    """A call that breaks the context of CUDA, and the trial after it."""
-    return bench.records("own.py:out_of_range", "add", "exp", "--framework", "torch", "--device", bench.device)
+    """A call that breaks the context of CUDA, and the trials after it."""
+    return bench.records("own.py:out_of_range", *bench.on_torch) + bench.records(
+        "own.py:out_of_range", "own.py:keeping", "own.py:shorter", *bench.on_torch
+    )
 
 
 def graphs(bench: Bench) -> object:
     """CUDA graphs."""
-    sides = ("--framework", "torch", "--device", bench.device, "--mode", "cuda_graph")
-    return bench.records("add", "softmax", "matmul", *sides)
+    return bench.records("add", "softmax", "matmul", *bench.on_torch, "--mode", "cuda_graph")
 
 
 def cold(bench: Bench) -> object:
-    """Emptied caches."""
-    return bench.records("add", "softmax", "--framework", "torch", "--device", bench.device, "--cache", "cold")
+    """Hot caches, and emptied ones."""
+    return [
+        row for cache in ("hot", "cold") for row in bench.records("add", "softmax", *bench.on_torch, "--cache", cache)
+    ]
 
 
 def order(bench: Bench) -> object:
-    """The same operator as the first trial of a child and as the last."""
-    sides = ("--framework", "torch", "--device", bench.device)
-    return bench.records("exp", *sides) + bench.records("add", "tanh", "softmax", "exp", *sides)
+    """The same operator as the first trial of a child and as the last, behind the profiler's passes for the others."""
+    return bench.records("exp", *bench.on_torch) + bench.records("add", "tanh", "softmax", "exp", *bench.on_torch)
+
+
+def memory(bench: Bench) -> object:
+    """What calls take and keep of the device's memory."""
+    return bench.records("matmul", "softmax", *bench.on_torch) + bench.records("own.py:keeping", *bench.on_torch)
+
+
+def streams(bench: Bench) -> object:
+    """A call that launches on a stream of its own."""
+    return bench.records("own.py:aside", *bench.on_torch)
+
+
+def two_jobs(bench: Bench) -> object:
+    """Two jobs of one command on one GPU, and two commands: the former take turns, the latter are warned of."""
+    jobs = bench.records("add", "exp", *bench.on_torch, "--jobs", "2")
+    words = ("run", "--direction", "forward", "matmul", "softmax", "exp", *bench.on_torch)
+    commands = [bench.begin(*words) for _ in range(2)]
+    return {"jobs": jobs, "commands": [_rows(bench.end(*one)) for one in commands]}
 
 
 def peaks(bench: Bench) -> object:
     """The machine's limits, and a large product beside them."""
-    command = [sys.executable, "-m", "opperf", "doctor", "--peaks"]
-    done = subprocess.run(command, cwd=bench.folder, capture_output=True, text=True, timeout=200, check=False)
-    sizes = ("--input", "lhs=4096x4096", "--input", "rhs=4096x4096", "--dtype", "bf16")
-    rows = bench.records("matmul", *sizes, "--framework", "torch", "--device", bench.device)
-    return [(done.stdout + done.stderr).splitlines(), rows]
+    lines = bench.says("doctor", "--peaks", *bench.on_torch)
+    sizes = ("--input", "lhs=4096x4096", "--input", "rhs=4096x4096")
+    rows = [
+        row for dtype in ("bf16", "fp32") for row in bench.records("matmul", *sizes, "--dtype", dtype, *bench.on_torch)
+    ]
+    return [lines, rows]
+
+
+def judge(bench: Bench) -> object:
+    """Candidates beside `softmax`: a copy, one whose result comes late, and one on a stream of its own."""
+    files = [f"{name}.py:f" for name in CANDIDATES]
+    document = bench.opperf("judge", *files, "--against", "softmax", *bench.on_torch, "--room", "none", "--pairs", "3")
+    if "failed" in document:
+        return document
+    verdicts = document.get("judgements") or document.get("verdicts") or []
+    wanted = ("candidate", "verdict", "reason", "speedup", "evidence")
+    return [{name: one.get(name) for name in wanted} for one in verdicts] or sorted(document)
 
 
 PARTS: tuple[Callable[[Bench], object], ...] = (
-    *(doctor, operators, unnamed, beside_others, planted, identical, jax_beside_itself, late_error, graphs, cold),
-    *(order, peaks),
+    *(doctor, driver, operators, unnamed, shown, beside_others, planted, identical, jax_beside_itself, late_error),
+    *(graphs, cold, order, memory, streams, two_jobs, peaks, judge),
 )
 
 
-def results(bench: Bench, names: list[str]) -> Iterator[tuple[str, object]]:
-    """Yield what each part shows; a part that fails shows its error."""
+@dataclass(frozen=True)
+class Plan:
+    """Which parts run, and until when, by the monotonic clock."""
+
+    names: Sequence[str]
+    until: float
+
+
+def results(bench: Bench, plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what each part shows; a part that fails shows its error, and one without time says so."""
     for part in PARTS:
-        if names and part.__name__ not in names:
+        if plan.names and part.__name__ not in plan.names:
             continue
         began = time.monotonic()
         try:
-            shown = part(bench)
-        except (OSError, ValueError, subprocess.SubprocessError) as error:
-            shown = {"failed": repr(error)}
+            shown = part(bench) if began < plan.until else {"failed": "no time was left"}
+        except Exception as error:  # whatever it is, it is one row's
+            shown = {"failed": repr(error)[:2000]}
         yield part.__name__, {"shows": part.__doc__, "seconds": round(time.monotonic() - began, 1), "result": shown}
+
+
+def table(done: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return a table in Markdown: of each part what it shows, and its numbers."""
+    lines = ["| part | what | result | seconds |", "| --- | --- | --- | ---: |"]
+    for name, part in done.items():
+        words = "<br>".join(_words(part["result"])).replace("|", "/") or "nothing"
+        lines.append(f"| `{name}` | {part['shows']} | {words} | {part['seconds']:g} |")
+    return "\n".join(lines) + "\n"
+
+
+def _words(result: object) -> Iterator[str]:
+    """Yield what a result says: a line of each record and comparison, and why something failed."""
+    if isinstance(result, Mapping):
+        if "failed" in result:
+            yield f"failed: {' '.join(str(result['failed']).split())[-200:]}"
+        elif "ratio" in result:
+            ratio = result["ratio"]
+            yield f"{result['operator']}: {result['verdict']}" + (f" {ratio:.3f}" if isinstance(ratio, float) else "")
+        elif "status" in result:
+            yield _record_words(result)
+        else:
+            yield from (f"{name}: {word}" for name, value in result.items() for word in _words(value))
+    elif isinstance(result, (list, tuple)):
+        for one in result[:24]:
+            yield from _words(one)
+    else:
+        yield str(result)[:160]
+
+
+def _record_words(row: Mapping[str, Any]) -> str:
+    times = [
+        f"{name} {row[name] * 1e6:.3g} us"
+        for name in ("time", "latency", "device", "device_cold")
+        if isinstance(row.get(name), float)
+    ]
+    kept = [f"{name} {row[name]:g} B" for name in ("memory_peak", "memory_kept") if row.get(name) is not None]
+    why = [str((row.get("reason") or {}).get("message"))[:100]] if row.get("reason") else []
+    marks = [f"({', '.join(row['warnings'])})"] if row["warnings"] else []
+    return f"{row['operator']} of {row['framework']} on {row['on']}: " + ", ".join(
+        [row["status"], *times, *kept, *why, *marks]
+    )
 
 
 def main() -> None:
     """Run the parts; write after each one what there is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cuda:0")
+    parser.add_argument("--environment", help="of PyTorch, where it is not the current one")
     parser.add_argument("--only", action="append", default=[], metavar="NAME", choices=[one.__name__ for one in PARTS])
+    parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--output", type=Path, default=RESULTS)
     chosen = parser.parse_args()
-    done: dict[str, object] = {}
+    done: dict[str, dict[str, Any]] = {}
+    plan = Plan(chosen.only, time.monotonic() + 60 * chosen.minutes)
     with tempfile.TemporaryDirectory() as folder:
-        for name, result in results(Bench(chosen.device, Path(folder)), chosen.only):
+        for name, result in results(Bench(chosen.device, chosen.environment, Path(folder)), plan):
             done[name] = result
             chosen.output.write_text(json.dumps(done, indent=1) + "\n")
+            chosen.output.with_suffix(".md").write_text(table(done))
 
 
 if __name__ == "__main__":

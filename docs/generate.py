@@ -30,9 +30,8 @@ PART = re.compile(r"(<!-- generated: ([^\n]+?) -->\n).*?(<!-- end of generated -
 OPTION = re.compile(r"_(?=(?:settle|alone)(?:_|$))")
 #: The rules whose figures `reference/rules.md` lists, by module; each constant says its reason where it stands.
 RULES = {
+    "child.measure.lengths": ("TARGET_NS", "LONGEST_NS", "SETTLE_NS", "IN_FLIGHT_BYTES"),
     "child.measure.calibrate": (
-        "TARGET_NS",
-        "LONGEST_NS",
         "PROBES",
         "PROBE_STEP",
         "PROBE_SHARE",
@@ -42,10 +41,8 @@ RULES = {
         "WINDOW",
         "MOST_BLOCKS",
         "MOST_OF_BUDGET",
-        "SETTLE_NS",
         "SETTLE_CALLS",
         "SETTLED_NS",
-        "IN_FLIGHT_BYTES",
     ),
     "child.measure.block": ("EMPTY_CALLS", "EMPTY_ROUNDS", "SINGLE_ROUNDS", "UNKNOWN_CACHE"),
     "child.measure.stopping": ("FIRST_LOOK", "LEAST", "LEAST_OF_SLOW", "MOST"),

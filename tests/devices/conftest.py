@@ -6,7 +6,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.processes.conftest import cache, command  # noqa: F401
 
 FILES = {
     "METADATA": "Metadata-Version: 2.1\nName: late\nVersion: 1.0\n",

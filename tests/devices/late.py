@@ -2,14 +2,17 @@
 
 Its tensors lie in the memory of the host. A call is computed when it is made, and done only after all that was queued
 before it and a kernel of its own, which takes `KERNEL` seconds, or those of `SLOW`, and more for memory that is not in
-the device's cache. Waiting sleeps until then, and events are moments of the queue. An index out of range is found by
-the kernel, as on a real device: whoever waits next is told, and the device answers nothing else from then on.
+the device's cache. Its streams do not wait for each other. To wait for the device is to sleep until all are done, and
+events are moments of a stream. An index out of range is found by the kernel, as on a real device: whoever
+waits next is told, and the device answers nothing else from then on.
 """
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 from weakref import finalize
@@ -25,10 +28,18 @@ KERNEL, SLOW = 20e-6, {"aten::mm": 5e-3}
 MEMORY, CACHE, BYTES_PER_SECOND = 1 << 30, 1 << 23, 1e9
 
 
+class Stream:
+    """What is done in order, as the moment when it will be done."""
+
+    def __init__(self, device: object = None) -> None:
+        self.done = 0.0
+
+
 class Queue:
-    """What the device has to do, as the moment when it will be done."""
+    """What the device has to do: its streams, of which calls go into the current one, and the last moment of all."""
 
     def __init__(self) -> None:
+        self.current = Stream()
         self.done = 0.0
         self.error = ""
         self.cache: OrderedDict[int, int] = OrderedDict()
@@ -36,7 +47,9 @@ class Queue:
     def launch(self, name: str, tensors: list[Any]) -> None:
         """Put a kernel behind everything else."""
         missed = sum(self._miss(tensor.untyped_storage()) for tensor in tensors)
-        self.done = max(self.done, time.perf_counter()) + SLOW.get(name, KERNEL) + missed / BYTES_PER_SECOND
+        began = max(self.current.done, time.perf_counter())
+        self.current.done = began + SLOW.get(name, KERNEL) + missed / BYTES_PER_SECOND
+        self.done = max(self.done, self.current.done)
 
     def _miss(self, storage: Any) -> int:
         """Return the bytes of a storage that the cache lacks, and keep the last that fit."""
@@ -143,14 +156,14 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **_: object) -> 
 
 
 class Event:
-    """A moment of the queue."""
+    """A moment of a stream."""
 
     def __init__(self, enable_timing: bool = False) -> None:
         self.at = 0.0
 
-    def record(self, *_: object) -> None:
+    def record(self, stream: Stream | None = None) -> None:
         """Stand behind all that was queued."""
-        self.at = max(QUEUE.done, time.perf_counter())
+        self.at = max((stream or QUEUE.current).done, time.perf_counter())
 
     def elapsed_time(self, end: Event) -> float:
         """Return the milliseconds until another event."""
@@ -160,7 +173,7 @@ class Event:
 class Module:
     """What `torch.late` is."""
 
-    Event = Event
+    Event, Stream = Event, Stream
     synchronize = staticmethod(QUEUE.wait)
 
     def is_available(self) -> bool:
@@ -182,6 +195,19 @@ class Module:
 
     def set_device(self, device: object) -> None:
         """Choose the only one."""
+
+    def current_stream(self, device: object = None) -> object:
+        """Return the stream that calls go into."""
+        return QUEUE.current
+
+    @contextmanager
+    def stream(self, stream: Any) -> Iterator[None]:
+        """Have calls go into another one."""
+        before, QUEUE.current = QUEUE.current, stream
+        try:
+            yield
+        finally:
+            QUEUE.current = before
 
     def manual_seed_all(self, seed: int) -> None:
         """Draw nothing on the device."""

@@ -2,89 +2,137 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from subprocess import CompletedProcess
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
+from tests.functional.conftest import current, invoke
 
-Command: TypeAlias = Callable[..., CompletedProcess[str]]
 #: Seconds of a kernel of `mm`, as `late.py` says.
 KERNEL = 5e-3
 #: Seconds in which it reads a megabyte that is not in its cache.
 READING = 512 * 512 * 4 / 1e9
 FORWARD = ("--direction", "forward")
-#: A call whose kernel finds an index out of range, and one that is right.
-ROWS = """
+#: Calls whose kernel finds an index out of range, the first or a later one; whose kernel is in a stream that the caller
+#: does not know; and what is right.
+OWN = """
 import torch
+import opperf
 
-def beyond(weight):
-    return torch.nn.functional.embedding(torch.full((4,), 99, device=weight.device), weight)
+SIDE = torch.late.Stream()
+calls = 0
 
-def within(weight):
-    return torch.nn.functional.embedding(torch.full((4,), 1, device=weight.device), weight)
+def own(function):
+    return opperf.operator(framework="torch", sizes={"common": {"lhs": (32, 32), "rhs": (32, 32)}})(function)
+
+def row(place, weight):
+    return torch.nn.functional.embedding(torch.full((4,), place, device=weight.device), weight)
+
+@own
+def product(lhs, rhs):
+    return lhs @ rhs
+
+@own
+def aside(lhs, rhs):
+    with torch.late.stream(SIDE):
+        return lhs @ rhs
+
+@own
+def beyond(lhs, rhs):
+    return row(99, lhs)
+
+@own
+def later(lhs, rhs):
+    global calls
+    calls += 1
+    return row(99 if calls == 30 else 1, lhs)
+
+@own
+def within(lhs, rhs):
+    return row(1, lhs)
 """
+NAMES = ("product", "aside", "beyond", "later", "within")
 
 
-@pytest.fixture
-def records(command: Command, environment: str, tmp_path: Path) -> Callable[..., list[Any]]:
+@pytest.fixture(scope="module", autouse=True)
+def here(
+    one_cache: Path, tmp_path_factory: pytest.TempPathFactory, forked_children: None, few_rounds: None
+) -> Iterator[None]:
+    """A folder with the calls, and children that are forked: the device is as late in them."""
+    with current(tmp_path_factory.mktemp("late"), one_cache) as folder:
+        (folder / "own.py").write_text(OWN)
+        yield
+
+
+@pytest.fixture(scope="module")
+def measure(here: None, environment: str) -> Callable[..., list[Any]]:
     """Measure on the device, and return the records."""
 
     def run(*words: object) -> list[Any]:
-        file = tmp_path / "run.json"
         where = ("--framework", "torch", "--environment", environment, "--device", "late")
-        done = command("run", *words, *where, *FORWARD, "--output", file, "--force")
-        assert done.returncode == 0, done.stderr
-        result: list[Any] = json.loads(file.read_text())["records"]
-        return result
+        done = invoke("run", *words, *where, *FORWARD, "--trial-budget", "0.1", "--format", "json")
+        assert done.code == 0, done.err
+        return done.records
 
     return run
+
+
+@pytest.fixture(scope="module")
+def records(measure: Callable[..., list[Any]]) -> dict[str, Any]:
+    """The record of each call, measured in one command, in the order of the names."""
+    found = measure(*(f"own.py:{name}" for name in NAMES))
+    assert len(found) == len(NAMES)
+    return dict(zip(NAMES, found))
 
 
 def time_of(record: Any) -> float:
     return float(record["metrics"]["time"]["median"])
 
 
-def test_time_and_memory_are_the_devices_and_not_those_of_a_launch(records: Callable[..., list[Any]]) -> None:
-    record = records("matmul", "--size", "small", "--trial-budget", "0.2")[0]
+def test_time_and_memory_are_the_devices_and_not_those_of_a_launch(records: dict[str, Any]) -> None:
+    record = records["product"]
     assert record["side"]["device"] == "late:0"
     assert KERNEL < time_of(record) < 2 * KERNEL
     memory = record["metrics"]["memory_peak"]
     assert (memory["value"], memory["source"]) == (32 * 32 * 4, "late caching allocator")
+    assert "unseen_work" not in [one["slug"] for one in record["warnings"]]
 
 
-def test_a_cold_cache_is_cold(records: Callable[..., list[Any]]) -> None:
-    case = ("neg", "--input", "data=512x512", "--trial-budget", "0.2")
-    hot, cold = (time_of(records(*case, "--cache", cache)[0]) for cache in ("hot", "cold"))
+def test_work_in_a_stream_that_nobody_knows_is_timed_by_the_host(records: dict[str, Any]) -> None:
+    record = records["aside"]
+    assert KERNEL < time_of(record) < 2 * KERNEL
+    assert "unseen_work" in [one["slug"] for one in record["warnings"]]
+
+
+@pytest.mark.parametrize("name", ["beyond", "later"])
+def test_what_a_kernel_finds_late_is_the_failure_of_its_own_trial_and_the_next_has_a_fresh_child(
+    name: str, records: dict[str, Any]
+) -> None:
+    assert (records[name]["status"], records["within"]["status"]) == ("failed", "ok")
+    assert "late: a kernel found this: index out of range" in records[name]["reason"]["message"]
+
+
+def test_a_cold_cache_is_cold(measure: Callable[..., list[Any]]) -> None:
+    case = ("neg", "--input", "data=512x512")
+    hot, cold = (time_of(measure(*case, "--cache", cache)[0]) for cache in ("hot", "cold"))
     assert cold - hot > READING / 2
 
 
-def test_what_a_kernel_finds_late_is_the_failure_of_its_own_trial(
-    records: Callable[..., list[Any]], tmp_path: Path
-) -> None:
-    (file := tmp_path / "rows.py").write_text(ROWS)
-    failed, sound = records(f"{file}:beyond", f"{file}:within", "--input", "weight=10x4")
-    assert (failed["status"], sound["status"]) == ("failed", "ok")
-    assert "late: a kernel found this: index out of range" in failed["reason"]["message"]
+def test_two_devices_are_compared(environment: str) -> None:
+    sides = ("--base", environment, "--new", f"{environment};device=late", "--pairs", "3")
+    done = invoke("compare", "neg", *sides, "--size", "small", *FORWARD)
+    assert re.search(r"slower .* neg", done.out), done.out + done.err
 
 
-@pytest.mark.usefixtures("few_rounds")
-def test_two_devices_are_compared(command: Command, environment: str) -> None:
-    sides = ("--base", environment, "--new", f"{environment};device=late")
-    done = command("compare", "matmul", *sides, "--size", "small", "--direction", "forward")
-    assert re.search(r"slower .* matmul", done.stdout), done.stdout + done.stderr
-
-
-def test_auto_is_the_best_device(command: Command, environment: str) -> None:
+def test_auto_is_the_best_device(environment: str) -> None:
     words = ("run", "neg", "--framework", "torch", "--environment", environment, "--device", "auto", "--dry-run")
-    assert "late:0" in command(*words).stdout
+    assert "late:0" in invoke(*words).out
 
 
-def test_a_device_that_is_not_here_is_named_with_those_that_are(command: Command, environment: str) -> None:
-    done = command("run", "neg", "--framework", "torch", "--environment", environment, "--device", "xpu:1")
-    assert done.returncode == 3
-    assert "PyTorch has no device `xpu:1` here" in done.stdout + done.stderr
-    assert "late:0" in done.stdout + done.stderr
+def test_a_device_that_is_not_here_is_named_with_those_that_are(environment: str) -> None:
+    done = invoke("run", "neg", "--framework", "torch", "--environment", environment, "--device", "xpu:1")
+    assert done.code == 3
+    assert "PyTorch has no device `xpu:1` here" in done.out + done.err
+    assert "late:0" in done.out + done.err

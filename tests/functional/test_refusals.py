@@ -13,7 +13,7 @@ import pytest
 
 from opperf.domain.errors import InputError, WorkerFailure
 from opperf.domain.plan import Settings
-from opperf.parent.workers import machine
+from opperf.parent.workers import gpus
 from opperf.parent.workers.process import Worker
 
 Opperf: TypeAlias = Callable[..., Any]
@@ -311,7 +311,7 @@ def test_a_file_of_functions_that_is_not_there_is_called_so(opperf: Opperf) -> N
 def test_a_gpu_is_refused_before_anything_starts_where_the_machine_has_none(
     opperf: Opperf, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine, "_may_have_gpu", lambda: False)
+    monkeypatch.setattr(gpus, "_may_have_gpu", lambda: False)
     done = opperf(*words)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: no device `cuda:0`: this machine has no GPU\n\nhint: ")

@@ -24,6 +24,7 @@ from opperf.child.worker import process
 from opperf.child.worker.conversation import Conversation
 from opperf.child.worker.failures import failure
 from opperf.child.worker.jobs import Jobs
+from opperf.domain.device import FLOAT32_PRODUCTS
 from opperf.domain.message.replies import Agreement, Hello
 from opperf.domain.message.requests import Compare, JudgingRequest, Limits, R, Request
 from opperf.domain.message.wire import PROTOCOL, answer_line
@@ -78,7 +79,7 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits, im
     _send(replies, answer_line(0, hello, protocol=PROTOCOL))
     counters = NoCounters() if backend.name == "null" else ProcessCounters()
     jobs = Jobs(backend, counters, Path(limits.folder), limits.plugins, **_comparison(side))
-    on_device = side.device != "cpu"
+    on_device = backend.side.device != "cpu"
 
     def answer(request: Request[Any]) -> Any:
         reply = _answer(jobs, request)
@@ -152,6 +153,7 @@ def _start(side: Side, limits: Limits, imported: float | None) -> tuple[Backend,
         fixed = fix_allocator()
     facts = {
         **backend.facts(),
+        **_device_facts(backend),
         "allocator": "fixed thresholds" if fixed else "default",
         "import_seconds": time.perf_counter() - start + (imported or 0.0),
     }
@@ -167,6 +169,30 @@ def _start(side: Side, limits: Limits, imported: float | None) -> tuple[Backend,
     gc.freeze()
     gc.enable()
     return backend, Hello(os.getpid(), facts, devices)
+
+
+def _device_facts(backend: Backend) -> dict[str, Any]:
+    """Return which device it is, by its driver, and how that multiplies float32."""
+    from opperf.child.measure.gpu import gpu_of
+
+    if backend.side.device == "cpu":
+        return {}
+    gpu = gpu_of(backend.side.device)
+    facts = {
+        "gpu": None if gpu is None else gpu.describe(),
+        "memory_free": backend.free_memory(),
+        FLOAT32_PRODUCTS: backend.float32_products,
+        "lacks": {
+            name: reason
+            for name, reason, has in (
+                ("events", "times are the host's: opperf reads no clock of this device", backend.device_timer()),
+                ("kernels", "no profiler of the framework shows what runs on this device", backend.kernel_watch()),
+                ("clocks, power and energy", "NVIDIA's management library (NVML) does not know this device", gpu),
+            )
+            if has is None
+        },
+    }
+    return {name: fact for name, fact in facts.items() if fact not in (None, {})}
 
 
 def _send(replies: BinaryIO, line: bytes) -> None:

@@ -147,6 +147,9 @@ class Backend(ABC):
 
     # Devices other than a CPU, with their own clocks, caches and memory.
 
+    #: How products of float32 are computed there: as float32, or as TF32; None on a CPU, and where nobody tells.
+    float32_products: str | None = None
+
     def devices(self) -> list[str]:
         """Return the devices that the framework sees, best first."""
         return ["cpu"]
@@ -166,6 +169,14 @@ class Backend(ABC):
     def free_memory(self) -> int | None:
         """Return the bytes that are free on the device; None where tensors lie in the machine's own memory."""
         return None
+
+    def place(self, tensor: Any) -> str | None:
+        """Return the kind of device that a tensor lies on, `cpu` for the machine's memory; None where nobody tells."""
+        return None
+
+    def trim(self) -> None:
+        """Give memory back to the device that is kept for later tensors: another process may need it."""
+        return
 
     def live_memory(self) -> int | None:
         """Return the bytes of the tensors that live on the device; None for a CPU, and where nobody counts them."""
@@ -314,6 +325,10 @@ class Backend(ABC):
 
     def share(self, memory: memoryview, spec: TensorSpec) -> Any:
         """Return a tensor whose elements lie in these bytes, in row-major order; nothing is copied."""
+        raise self.no_sharing()
+
+    def carry(self, tensor: Any) -> Any:
+        """Return a copy of a tensor of the machine's memory on the side's device."""
         raise self.no_sharing()
 
     def address(self, tensor: Any) -> int:

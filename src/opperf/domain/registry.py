@@ -272,12 +272,12 @@ BEST_DEVICE = "auto"
 def parse_device(text: str) -> str:
     """Return the canonical name of a device, whether anybody has it or not: a kind as its framework names it, a number.
 
-    MXNet's spellings are accepted. Raises `InputError` for what names none.
+    MXNet's spellings are accepted, and SYCL's of a driver with a kind. Raises `InputError` for what names none.
 
-    >>> parse_device("gpu(1)"), parse_device("cuda"), parse_device("cpu"), parse_device("xpu:0")
-    ('cuda:1', 'cuda:0', 'cpu', 'xpu:0')
+    >>> parse_device("gpu(1)"), parse_device("cuda"), parse_device("cpu"), parse_device("opencl:cpu")
+    ('cuda:1', 'cuda:0', 'cpu', 'opencl:cpu:0')
     """
-    match = re.fullmatch(r"([a-z][a-z_]*)(?::(\d+)|\((\d+)\))?", text.strip().lower())
+    match = re.fullmatch(r"([a-z][a-z_]*(?::(?:cpu|gpu|accelerator))?)(?::(\d+)|\((\d+)\))?", text.strip().lower())
     kind, index = (match[1], int(match[2] or match[3] or 0)) if match else ("", 0)
     if kind == "cpu" and index == 0:
         return "cpu"

@@ -26,7 +26,7 @@ def answers(errors: list[str | None], device: str, folder: Path, monkeypatch: py
             if error is not None:
                 raise RuntimeError(error)
 
-    monkeypatch.setattr(child, "_start", lambda *_: (Failing(Side("null")), Hello(1, {}, (device,))))
+    monkeypatch.setattr(child, "_start", lambda *_: (Failing(Side("null", device=device)), Hello(1, {}, (device,))))
     requests = io.BytesIO(b"".join(request_line(number, Release(number)) for number in (1, 2)))
     replies = io.BytesIO()
     child._serve(requests, replies, Side("null", device=device), Limits(None, None, str(folder), ()))

@@ -95,6 +95,20 @@ def test_rates_are_of_the_best_sample() -> None:
     assert list(rates_of(Record(Trial(copy, Side("torch"), "forward"), "skipped"), "today")) == []
 
 
+def test_rates_of_a_device_are_those_of_its_kernels_and_tf32_is_a_type_of_its_own() -> None:
+    product = next(case for case in cases("cuda:0") if case.operator == "matmul")
+    one = measured(product, 1_000_000)
+    busy = Samples((Sample(1, 900_000, 0, device_ns=500_000),))
+    outcome = Outcome(one.trial, 0, "ok", Measurement({"time": busy, "device": busy}, {"float32_products": "TF32"}))
+    one = record(one.trial, [outcome], Settings())
+    (rate,) = rates_of(one, "today")
+    assert rate.dtype == "TF32"
+    assert rate.rate == pytest.approx(2 * 1024**3 / 5e-4, rel=0.01)
+    assert limit_of(one, Peaks.of([LARGE, rate], "cpu", 1)) is not None
+    assert limit_of(one, Peaks.of([LARGE, replace(rate, dtype="float32")], "cpu", 1)) is None
+    assert max(next(case.tensors()).shape[0] for case in cases("cuda:0") if case.operator == "matmul") == 8192
+
+
 def test_more_than_the_machine_can_do_is_doubted_with_a_remedy() -> None:
     case = Case("exp", {"data": TensorSpec((1000,))})
     (doubt,) = doubts(measured(case, 1_000_000), Limit(1.17e-3, "memory"))

@@ -76,6 +76,7 @@ def test_a_prefix_without_a_name_is_refused() -> None:
         ("cuda:01", "cuda:1"),
         ("mps", "mps:0"),
         ("XPU(2)", "xpu:2"),
+        ("level_zero:gpu:1", "level_zero:gpu:1"),
     ],
 )
 def test_a_device_has_one_name(text: str, name: str) -> None:

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from opperf.child.backends.common.threads import set_variables
 from opperf.domain.backend import Unsupported
+from opperf.domain.registry import BEST_DEVICE
 
 if TYPE_CHECKING:
     from opperf.domain.backend import Backend
@@ -42,8 +44,7 @@ __all__ = [
 
 def start(side: Side) -> Backend:
     """Import the framework of a side, and return its backend."""
-    backend: Backend = load_runtime(side).start(side)
-    return backend
+    return _started(load_runtime(side), side)
 
 
 def load_runtime(side: Side) -> ModuleType:
@@ -81,7 +82,15 @@ def check_age(framework: str) -> None:
 
 def start_from(module: str, side: Side) -> Backend:
     """Return the backend that a module starts, which may be a plugin's."""
-    backend: Backend = _import(module, side).start(side)
+    return _started(_import(module, side), side)
+
+
+def _started(runtime: ModuleType, side: Side) -> Backend:
+    """Return the backend that a module starts, on its best device where that is asked for."""
+    if side.device == BEST_DEVICE:
+        best = getattr(runtime, "best_device", lambda _: "cpu")
+        side = replace(side, device=best(side))
+    backend: Backend = runtime.start(side)
     return backend
 
 

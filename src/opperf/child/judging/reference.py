@@ -17,10 +17,11 @@ from opperf.child.backends.numpy.reference.runtime import ReferenceBackend
 from opperf.child.judging.elements import Array, decode, roundoff
 from opperf.child.judging.tolerance import SINGLE, Moves, allow, difference, measure
 from opperf.child.worker import arguments
-from opperf.child.worker.correctness import ROUGH, WrongResult, check_shapes, compare, leeway, read
+from opperf.child.worker.correctness import ROUGH, WrongResult, check_shapes, compare, leeway, may_round, read
 from opperf.domain.backend import HostValue
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
+from opperf.domain.device import ROUNDED
 from opperf.domain.message import replies
 from opperf.domain.message.requests import Compare
 from opperf.domain.plan import Side, Trial
@@ -105,21 +106,20 @@ class Comparison:
 
     def _moves(self, trial: Trial, seed: int) -> Moves:
         """Return what a case computes, and how far a roundoff moves it; those of the case before are kept."""
-        key = trial.case.id, trial.side.device == "cpu", seed
+        key = trial.case.id, may_round(trial), seed
         if self._last is None or self._last[0] != key:
             posed, generator = problem(trial.case, seed, self._side), np.random.default_rng(seed)
             outputs = catalog()[trial.case.operator].outputs(trial.case)
-            roundoffs = [working_roundoff(tensor.dtype, trial.side.device) for tensor in outputs]
+            roundoffs = [working_roundoff(tensor.dtype, rounds=may_round(trial)) for tensor in outputs]
             self._last = key, measure(posed.exact, posed.inputs, posed.dtypes, roundoffs, generator)
         return self._last[1]
 
 
-def working_roundoff(dtype: str, device: str) -> float:
+def working_roundoff(dtype: str, *, rounds: bool = False) -> float:
     """Return the roundoff that frameworks compute with: parts of what is in float64 are single precision.
 
-    Of gelu in MXNet, attention in JAX. Devices other than the CPU may multiply float32 in TF32, whose fraction is that
-    of float16.
+    Of gelu in MXNet, attention in JAX. Where a device `rounds`, products of float32 are those of TF32.
     """
-    if device != "cpu" and dtype in ("float32", "complex64"):
+    if rounds and dtype in ROUNDED:
         return roundoff("float16")
     return max(roundoff(dtype), SINGLE) if roundoff(dtype) else 0.0

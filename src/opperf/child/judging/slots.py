@@ -26,6 +26,13 @@ class Calls(Protocol):
         """Return how to call the operator of a trial."""
 
 
+class Tensors(Protocol):
+    """What has the inputs of a case as tensors, slot by slot."""
+
+    def tensors(self, backend: Backend, case: Case, slot: int) -> Iterator[Any]:
+        """Yield the tensors of a slot."""
+
+
 class Area:
     """A mapping of shared memory, and where the inputs of a case lie in it, slot by slot."""
 
@@ -57,7 +64,7 @@ def mapping(descriptor: int, *, writable: bool = False, private: bool = False) -
     return memoryview(mmap.mmap(descriptor, os.fstat(descriptor).st_size, flags, access))
 
 
-def bind_slot(backend: Backend, names: Calls, trial: Trial, area: Area, slot: int) -> Bound:
+def bind_slot(backend: Backend, names: Calls, trial: Trial, area: Tensors, slot: int) -> Bound:
     """Return the call of a trial on the tensors that lie in a slot."""
     return bind_tensors(backend, names, trial, trial.case, area.tensors(backend, trial.case, slot))
 

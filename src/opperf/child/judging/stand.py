@@ -7,15 +7,17 @@ say is that its calls are done: the parent reads what they returned out of the p
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import repeat
 from typing import Any
 
+from opperf.child.judging.carrier import Carrier
 from opperf.child.judging.slots import Area, Calls, bind_slot, mapping, one_call
 from opperf.child.worker.names import Names
 from opperf.domain.backend import Backend
 from opperf.domain.message import replies, requests
+from opperf.domain.tensor import ITEM_SIZES, row_major
 
 
 class Stand:
@@ -26,12 +28,16 @@ class Stand:
         self._backend = backend
         calls = names if request.standing is None else _calls_of(backend, names, request)
         area = Area(mapping(request.inputs, private=request.writable), request.geometry)
-        bounds = [bind_slot(backend, calls, request.trial, area, slot) for slot in range(request.geometry.slots)]
+        #: What brings inputs to a device, and results back.
+        self._carrier = None if backend.side.device == "cpu" else Carrier(backend, area)
+        places = self._carrier or area
+        bounds = [bind_slot(backend, calls, request.trial, places, slot) for slot in range(request.geometry.slots)]
         work = backend.forward(bounds[0])
         self._scope: Callable[[], Any] = work.scope
         self._slots = [one_call(backend, work, bound) for bound in bounds]
         self._answers = mapping(request.answers, writable=True).cast("Q")
         self._calls: Sequence[Callable[[], Any]] = ()
+        self._lined_up: Sequence[int] = ()
         self._repeat = 1
         self._results: list[Any] = []
         self._example: Any = None
@@ -39,7 +45,9 @@ class Stand:
     def line_up(self, request: requests.LineUp) -> replies.Agreement:
         """Choose what is called when the word comes; let go of what was returned before."""
         self._results = []
-        self._repeat = request.repeat
+        if self._carrier is not None:
+            self._carrier.clear()
+        self._repeat, self._lined_up = request.repeat, request.slots
         self._calls = [self._slots[slot] for slot in request.slots]
         if request.empty:
             example = self._example
@@ -53,6 +61,8 @@ class Stand:
         results = self._results
         gc.disable()
         with self._scope():
+            if self._carrier is not None:
+                self._carrier.load(self._lined_up)
             if self._repeat > 1:
                 for call in self._calls:
                     for _ in repeat(None, self._repeat - 1):
@@ -66,13 +76,18 @@ class Stand:
         return replies.Agreement()
 
     def _tell_places(self, results: list[Any]) -> None:
-        backend, answers = self._backend, self._answers
-        count = 0
-        for result in results:
-            for leaf in backend.leaves(result):
-                count += 1
-                answers[count] = backend.address(leaf)
+        answers, count = self._answers, 0
+        for count, address in enumerate(self._addresses(results), 1):
+            answers[count] = address
         answers[0] = count
+
+    def _addresses(self, results: list[Any]) -> Iterator[int]:
+        if self._carrier is not None:
+            yield from self._carrier.unload(results)
+            return
+        for result in results:
+            for leaf in self._backend.leaves(result):
+                yield self._backend.address(leaf)
 
     def outline(self) -> replies.Outlines:
         """Say how the tensors of the last result lie."""
@@ -88,11 +103,14 @@ def _calls_of(backend: Backend, names: Names, request: requests.Stand) -> Calls:
 
 
 def outlined(backend: Backend, leaf: object) -> replies.Outlined:
-    """Return how one tensor lies, and whose class it is of."""
+    """Return how one tensor lies, or its copy on the host, and whose class it is of."""
     spec, own = backend.spec(leaf), type(leaf)
+    item = ITEM_SIZES[spec.dtype]
+    on_host = backend.side.device == "cpu"
+    strides = backend.byte_strides(leaf) if on_host else [item * step for step in row_major(spec.shape)]
     home = str(own.__module__).partition(".")[0]
     kind = "" if home in (backend.name, "opperf", "builtins") else own.__name__
-    return replies.Outlined(tuple(spec.shape), spec.dtype, tuple(backend.byte_strides(leaf)), kind)
+    return replies.Outlined(tuple(spec.shape), spec.dtype, tuple(strides), kind)
 
 
 def _empty(example: object) -> object:

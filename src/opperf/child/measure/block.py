@@ -24,6 +24,7 @@ from time import perf_counter_ns, process_time_ns
 from typing import Any, Protocol
 
 from opperf.child.measure.disturbance import Counters, clean
+from opperf.child.measure.lengths import Lengths
 from opperf.domain.backend import Backend, NativeLoop
 from opperf.domain.call import Work
 from opperf.domain.clock import Clock, DeviceTimer
@@ -240,6 +241,7 @@ class Block:
         self._threads = backend.side.threads
         self._extra = backend.side.extra_calls
         self._timer = backend.device_timer()
+        self.lengths = Lengths.of(backend)
         self._keywords = tuple(work.keywords)
         #: Calls of a sample, once they were found for it; kept here when samples are taken on demand.
         self.calls: int | None = None

@@ -1,8 +1,4 @@
-"""Before samples are taken: how many calls a block has, and for how long it is warmed up.
-
-A block is long enough for the clock and short enough to slip between two disturbances. Beside a busy neighbour 87 % of
-blocks of 0.55 ms came through undisturbed and 24 % of those of 22 ms.
-"""
+"""Before samples are taken: how many calls a block has, and for how long it is warmed up."""
 
 from __future__ import annotations
 
@@ -11,9 +7,6 @@ from dataclasses import field
 from opperf.child.measure.block import Block
 from opperf.domain.dataclass import dataclass
 
-#: Target length of a block, and its limit unless a single call is longer.
-TARGET_NS = 500_000
-LONGEST_NS = 2_000_000
 #: Number of probes; the best decides the length of a block.
 PROBES = 3
 #: Factor by which probes grow, until they last this fraction of a block.
@@ -30,13 +23,10 @@ WINDOW = 3
 #: Maximum number of warm-up blocks, and the share of the trial's budget that warm-up may take.
 MOST_BLOCKS = 200
 MOST_OF_BUDGET = 0.3
-#: Least time and calls after a switch of sides. A cache-sized add needs six calls to be within 3 %.
-SETTLE_NS = 2_000_000
+#: Least calls after a switch of sides. A cache-sized add needs six calls to be within 3 %.
 SETTLE_CALLS = 3
 #: Calls that took this long have overwritten every cache, however few they were.
 SETTLED_NS = 8_000_000
-#: Outputs that wait to be computed or freed hold memory; beyond this the block waits more often.
-IN_FLIGHT_BYTES = 64 * 1024 * 1024
 
 
 @dataclass
@@ -44,10 +34,11 @@ class Settling:
     """Watches the times of warm-up blocks.
 
     The minimum is watched, since it falls while caches, allocators and branch predictors learn and a disturbed block
-    cannot lower it.
+    cannot lower it. `least` are the seconds that it takes in any case where the budget has room for them.
     """
 
     budget: float
+    least: float = 0.0
     times: list[float] = field(default_factory=list)
 
     def add(self, seconds: float) -> None:
@@ -56,25 +47,13 @@ class Settling:
 
     def is_steady(self, elapsed: float) -> bool:
         """Whether to begin sampling."""
+        if elapsed < min(self.least, MOST_OF_BUDGET * self.budget):
+            return False
         if len(self.times) >= MOST_BLOCKS or elapsed >= MOST_OF_BUDGET * self.budget:
             return len(self.times) >= 1
         if len(self.times) < 2 * WINDOW:
             return False
         return min(self.times[-WINDOW:]) >= (1 - FALLING) * min(self.times[:-WINDOW])
-
-
-def calls_for(nanoseconds_each: float, *, output_bytes: int, holds: bool) -> int:
-    """Return the calls of a block, given what one call takes.
-
-    >>> calls_for(20_000, output_bytes=0, holds=False), calls_for(5_000_000, output_bytes=0, holds=False)
-    (25, 1)
-    """
-    calls = max(1, round(TARGET_NS / max(nanoseconds_each, 1.0)))
-    if calls * nanoseconds_each > LONGEST_NS:
-        calls = 1
-    if holds and output_bytes:
-        calls = min(calls, max(1, IN_FLIGHT_BYTES // output_bytes))
-    return calls
 
 
 def probe(block: Block, *, output_bytes: int, holds: bool) -> int:
@@ -91,9 +70,9 @@ def probe(block: Block, *, output_bytes: int, holds: bool) -> int:
         if calls == 1 and first >= LONG_NS:
             return 1
         least = min(first, *(block.run(calls) for _ in range(PROBES - 1)))
-        target = calls_for(least / calls, output_bytes=output_bytes, holds=holds)
+        target = block.lengths.calls(least / calls, output_bytes=output_bytes, holds=holds)
         # A short probe overstates the time of one call, so its answer is believed only once it is nearly as long.
-        if target <= 2 * calls or least >= TARGET_NS / PROBE_SHARE:
+        if target <= 2 * calls or least >= block.lengths.target_ns / PROBE_SHARE:
             return target
         calls = min(target, calls * PROBE_STEP)
 
@@ -101,7 +80,7 @@ def probe(block: Block, *, output_bytes: int, holds: bool) -> int:
 def warm_up(block: Block, calls: int, budget: float) -> int:
     """Run uncounted blocks until times settle; return how many calls that took."""
     calls = max(1, calls // WARMUP_SHARE)
-    rule = Settling(budget)
+    rule = Settling(budget, block.lengths.warm_ns / 1e9)
     elapsed_ns = blocks = 0
     while True:
         wall_ns = block.run(calls)
@@ -115,7 +94,7 @@ def warm_up(block: Block, calls: int, budget: float) -> int:
 def settle(block: Block) -> None:
     """Make untimed calls after another process had the CPU, until its traces in the caches are overwritten."""
     calls = elapsed = 0
-    while elapsed < SETTLE_NS or (calls < SETTLE_CALLS and elapsed < SETTLED_NS):
+    while elapsed < block.lengths.settle_ns or (calls < SETTLE_CALLS and elapsed < SETTLED_NS):
         step = max(1, (block.calls or 1) // WARMUP_SHARE)
         elapsed += block.run(step)
         calls += step

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from opperf.domain.measurement import Sample, Samples
@@ -21,6 +21,15 @@ GAP = 0.10
 FAULTS = 0.10
 #: CPU over wall time of a matrix product, relative to the threads asked for. Honest runtimes stay below 1.05.
 MOST_OVER = 1.3
+#: Events and the host's clock tell of the same work: after the end event the host takes some 20 us to return. Beyond
+#: this share of the host's time, and this time, there is work that the events do not see.
+MOST_UNSEEN, LEAST_UNSEEN_NS = 0.25, 200_000
+#: Variables that change what every call takes, and how.
+SLOW_SETTINGS = {
+    "CUDA_LAUNCH_BLOCKING": "each launch waits for its kernel",
+    "PYTORCH_NO_CUDA_MEMORY_CACHING": "each result is allocated and freed by the driver",
+    "PYTORCH_NO_HIP_MEMORY_CACHING": "each result is allocated and freed by the driver",
+}
 
 
 def doubts(samples: Samples, output_bytes: int) -> list[Warning]:
@@ -43,6 +52,35 @@ def thread_doubts(threads: int, count: float | None, cpus: int) -> list[Warning]
         text = f"{threads} threads take turns on {plural(cpus, 'CPU')}"
         result.append(Warning("too_many_threads", text, f"use `--threads {cpus}` at most"))
     return result
+
+
+def believed(samples: Samples) -> tuple[Samples, list[Warning]]:
+    """Return samples, by the host's time where it waited for more than the device's own clock saw, with a warning.
+
+    Events see the stream that they are recorded in.
+    """
+    seen = [sample for sample in samples.samples if sample.clean] or list(samples.samples)
+    if any(sample.device_ns is None for sample in seen):
+        return samples, []
+    gaps = [sample.wall_ns - (sample.device_ns or 0) for sample in seen]
+    shares = [gap / sample.wall_ns for gap, sample in zip(gaps, seen)]
+    if median(gaps) < LEAST_UNSEEN_NS or median(shares) < MOST_UNSEEN:
+        return samples, []
+    text = f"the device's events saw {1 - median(shares):.0%} of what the host waited for; times are the host's"
+    hint = "the calls launch on streams of their own"
+    return samples.by_the_host(), [Warning("unseen_work", text.replace("%", " %"), hint)]
+
+
+def device_doubts(device: str, variables: Mapping[str, str]) -> list[Warning]:
+    """Return the warnings for variables that change what every call on a GPU takes.
+
+    >>> [one.slug for one in device_doubts("cuda:0", {"CUDA_LAUNCH_BLOCKING": "1"})], device_doubts("cpu", {"A": "1"})
+    (['slow_setting'], [])
+    """
+    if device == "cpu":
+        return []
+    settings = [(name, words) for name, words in SLOW_SETTINGS.items() if variables.get(name, "0") != "0"]
+    return [Warning("slow_setting", f"`{name}` is set: {words}", f"`unset {name}`") for name, words in settings]
 
 
 def _drift(times: Sequence[float]) -> list[Warning]:

@@ -13,12 +13,13 @@ from functools import cache
 
 from opperf.child.measure import energy, host, kernels
 from opperf.child.measure.block import Block, Sweep, Witness
-from opperf.child.measure.calibrate import LONG_NS, LONGEST_NS, MOST_OF_BUDGET, calls_for, probe, settle, warm_up
+from opperf.child.measure.calibrate import LONG_NS, MOST_OF_BUDGET, probe, settle, warm_up
 from opperf.child.measure.disturbance import Counters
-from opperf.child.measure.doubts import doubts
+from opperf.child.measure.doubts import believed, doubts
 from opperf.child.measure.gpu import doubts as gpu_doubts
 from opperf.child.measure.gpu import gpu_of
 from opperf.child.measure.growth import Growth
+from opperf.child.measure.lengths import LONGEST_NS
 from opperf.child.measure.stopping import Count, Stopping, stopping
 from opperf.domain.backend import Backend, KernelWatch, NativeLoop, Unsupported
 from opperf.domain.call import Work
@@ -33,8 +34,9 @@ LATENCY_CALLS = 20
 CALLS_BEFORE_MEMORY = 4
 #: The budget that warm-up before the first turn of a comparison has its share of, in seconds.
 TURN_WARMUP = 0.2
-#: Calls of a sample of a comparison that holds kernels against kernels.
-KERNEL_CALLS = 4
+#: Calls of a sample of a comparison that holds kernels against kernels, and those that go ahead of a turn under the
+#: profiler: while that starts, the device idles.
+KERNEL_CALLS, KERNEL_CALLS_AHEAD = 4, 8
 
 
 class Engine:
@@ -43,6 +45,8 @@ class Engine:
     def __init__(self, backend: Backend, counters: Counters) -> None:
         self._backend = backend
         self._counters = counters
+        #: Whether the framework's profiler has run in this process: launches may take longer from then on.
+        self._profiled = False
 
     def measure(
         self,
@@ -68,12 +72,13 @@ class Engine:
             calls, warmed, probed, settings = self._warm(block, settings, output_bytes, took, part)
         self._counters.watch()
         growth = self._growth() if settings.memory else None
-        before, gpu = self._counters.host(), gpu_of(self._backend.side.device)
+        before, gpu, profiled = self._counters.host(), gpu_of(self._backend.side.device), self._profiled
         gpu_before = {} if gpu is None else gpu.read()
         with block.scope(), _no_garbage_collection(), _stage(seconds, "samples", clock.wall):
             time, calls = self._time(block, calls, settings, output_bytes, probed=probed)
         host_warnings = host.doubts(before, self._counters.host(), seconds["samples"])
         gpu_after = {} if gpu is None else gpu.read()
+        time, hidden = believed(time)
         metrics: dict[str, Samples | Quantity] = {"time": time, **work.metrics}
         if native is not None:
             with _stage(seconds, "native", clock.wall):
@@ -91,6 +96,7 @@ class Engine:
         wants_kernels = settings.latency or settings.metric in ("time", *kernels.METRICS)
         watch = self._backend.kernel_watch() if wants_kernels else None
         if watch is not None:
+            self._profiled = True
             with _stage(seconds, "kernels", clock.wall):
                 device, facts, warnings = kernels.measure(
                     watch, work, settings.runs or kernels.CALLS, self._backend.cache_sweep
@@ -114,9 +120,16 @@ class Engine:
                 "warmup_calls": warmed,
                 "calls_per_sample": calls,
                 **more_facts,
+                **({"after_profiler": True} if profiled else {}),
                 **({} if gpu is None else {"gpu": {"before": gpu_before, "after": gpu_after}}),
             },
-            warnings=(*doubts(time, output_bytes), *host_warnings, *gpu_doubts(gpu_before, gpu_after), *more_warnings),
+            warnings=(
+                *doubts(time, output_bytes),
+                *hidden,
+                *host_warnings,
+                *gpu_doubts(gpu_before, gpu_after, seconds["samples"]),
+                *more_warnings,
+            ),
             spent=seconds,
         )
 
@@ -152,7 +165,7 @@ class Engine:
             if not (is_first and self._find_length(block, output_bytes)):
                 settle(block)
         if watch is not None:
-            calls = watch(block.work, samples * KERNEL_CALLS)
+            calls = watch(block.work, KERNEL_CALLS_AHEAD + samples * KERNEL_CALLS)[KERNEL_CALLS_AHEAD:]
             pieces = [calls[first : first + KERNEL_CALLS] for first in range(0, len(calls), KERNEL_CALLS)]
             return Samples(tuple(kernels.block_sample(piece) for piece in pieces))
         with block.scope(), _no_garbage_collection():
@@ -217,7 +230,7 @@ class Engine:
         if not probed:
             first = (block.sample(calls),)
             holds = self._backend.collects
-            if calls_for(first[0].wall_ns, output_bytes=output_bytes, holds=holds) > calls:
+            if block.lengths.calls(first[0].wall_ns, output_bytes=output_bytes, holds=holds) > calls:
                 # Only the calls before it were long: they compiled, or loaded what is loaded once.
                 first, calls = (), probe(block, output_bytes=output_bytes, holds=holds)
         return Samples(self._sample(block, calls, stopping(settings), first), block.overhead_ns), calls
@@ -225,21 +238,21 @@ class Engine:
     def _sample(self, block: Block, calls: int, rule: Stopping, first: Sequence[Sample] = ()) -> tuple[Sample, ...]:
         """Take samples until the rule says stop; `first` are those that were taken already."""
         samples = list(first)
-        times = [sample.wall_ns / sample.calls for sample in samples if sample.clean]
+        times = [_nanoseconds(sample) for sample in samples if sample.clean]
         start = self._backend.clock.wall()
         while not rule.finished(times, len(samples), (self._backend.clock.wall() - start) / 1e9):
             sample = block.sample(calls)
             samples.append(sample)
             if sample.clean:
-                times.append(sample.wall_ns / sample.calls)
+                times.append(_nanoseconds(sample))
         return tuple(samples)
 
     def _latency(self, block: Block, time: Samples, calls: int, settings: Settings) -> Samples:
         """Time single calls; if a block is one call, its samples are reused."""
         if calls == 1:
-            return _by_the_host(time)
+            return time.by_the_host()
         single = self._sample(block, 1, Count(settings.runs or LATENCY_CALLS))
-        return _by_the_host(Samples(single, block.single_overhead_ns))
+        return Samples(single, block.single_overhead_ns).by_the_host()
 
     def _growth(self) -> Growth | None:
         """Return a watch on growing memory: the device's where tensors lie there; None where nobody tells."""
@@ -257,11 +270,9 @@ class Engine:
         return {} if memory is None else memory.metrics()
 
 
-def _by_the_host(samples: Samples) -> Samples:
-    """Return samples that show the host's time: a program that waits does not see when the device was done."""
-    if samples.samples[0].device_ns is None:
-        return samples
-    return replace(samples, samples=tuple(replace(sample, device_ns=None) for sample in samples.samples))
+def _nanoseconds(sample: Sample) -> float:
+    """Return the time of a call by the clock that counts: a device's, where it has one."""
+    return (sample.wall_ns if sample.device_ns is None else sample.device_ns) / sample.calls
 
 
 @cache

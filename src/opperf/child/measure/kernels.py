@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from opperf.domain.backend import KernelWatch, Unsupported
 from opperf.domain.call import Work
@@ -39,6 +40,13 @@ def measure(
     if metrics and cold is not None:
         metrics["device_cold"] = samples(cold)
     return metrics, {"kernels": evidence(hot)}, ()
+
+
+def shows(watch: KernelWatch | None, work: Work) -> bool:
+    """Whether the framework's profiler sees what a call runs on the device."""
+    with suppress(Unsupported):
+        return watch is not None and any(one.busy_ns > 0 for one in watch(work, 1))
+    return False
 
 
 def samples(calls: Sequence[CallActivity]) -> Samples:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from opperf.catalog import catalog
 from opperf.domain.backend import HostValue
+from opperf.domain.device import ROUNDED
 from opperf.domain.message.replies import Agreement, Output
 from opperf.domain.message.requests import Compare
 from opperf.domain.plan import Trial
@@ -44,16 +45,26 @@ class WrongResult(Exception):
 
 
 def leeway(trial: Trial) -> float:
-    """Return the share that the results of a trial may be off by in any case, whole numbers too.
-
-    Devices other than the CPU may multiply float32 in TF32, whose fraction is that of float16.
-    """
+    """Return the share that the results of a trial may be off by in any case, whole numbers too."""
     definition = catalog().get(trial.case.operator)
     rough = definition is not None and definition.rough
     dtypes = {tensor.dtype for tensor in trial.case.tensors()}
-    if trial.side.device != "cpu" and dtypes & {"float32", "complex64"}:
+    if may_round(trial) and not dtypes.isdisjoint(ROUNDED):
         return TOLERANCES["float16"]
     return ROUGH * max((TOLERANCES.get(dtype, 0.0) for dtype in dtypes), default=0.0) if rough else 0.0
+
+
+def may_round(trial: Trial) -> bool:
+    """Whether a trial may multiply float32 in TF32, whose fraction is that of float16: on a device, but not by element.
+
+    >>> from opperf.domain.case import Case
+    >>> from opperf.domain.plan import Side
+    >>> [may_round(Trial(Case(name), Side("jax", device="cuda:0"), "forward")) for name in ("matmul", "add")]
+    [True, False]
+    """
+    definition = catalog().get(trial.case.operator)
+    by_element = definition is not None and definition.category.startswith("elementwise_")
+    return trial.side.device != "cpu" and not by_element
 
 
 def compare(request: Compare) -> Agreement:

@@ -22,6 +22,7 @@ from opperf.child.worker.mutation import Changed, Watch, remember
 from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported
 from opperf.domain.call import Bound, Layout, Work, nothing
 from opperf.domain.dataclass import dataclass
+from opperf.domain.reason import Warning
 from opperf.domain.registry import FRAMEWORKS
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.domain.units import format_bytes
@@ -318,3 +319,11 @@ def _before_each(work: Work, prepare: Callable[[], tuple[object, ...] | None], n
 
 def _bytes(backend: Backend, result: object) -> int:
     return sum(backend.spec(tensor).nbytes for tensor in backend.leaves(result))
+
+
+def place_doubts(backend: Backend, result: object) -> tuple[Warning, ...]:
+    """Return a warning where all that a call on a device returned lies in the machine's memory."""
+    if backend.side.device == "cpu" or {backend.place(leaf) for leaf in backend.leaves(result)} != {"cpu"}:
+        return ()
+    text = f"its results lie in the machine's memory: {backend.name} ran it on the CPU, not on `{backend.side.device}`"
+    return (Warning("ran_on_cpu", text, "measure it with `--device cpu`, or name an implementation for the device"),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -16,16 +17,17 @@ from opperf.child.backends.naming.paths import Refusal
 from opperf.child.measure.block import Block
 from opperf.child.measure.calibrate import LONG_NS
 from opperf.child.measure.disturbance import Counters
-from opperf.child.measure.doubts import thread_doubts
+from opperf.child.measure.doubts import believed, device_doubts, thread_doubts
 from opperf.child.measure.engine import Engine
 from opperf.child.measure.host import private_bytes
+from opperf.child.measure.kernels import shows
 from opperf.child.measure.placement import place
 from opperf.child.worker import arguments, promises
 from opperf.child.worker.capture import capture_code, capture_configuration, capture_model
 from opperf.child.worker.code import Plugins
 from opperf.child.worker.correctness import check, compare, leeway
 from opperf.child.worker.counting import Counter
-from opperf.child.worker.directions import Ready, call_once, host_values, ready
+from opperf.child.worker.directions import Ready, call_once, host_values, place_doubts, ready
 from opperf.child.worker.exam import Exam, TimedCheck, timed_check
 from opperf.child.worker.failures import headline, is_out_of_memory
 from opperf.child.worker.fresh import Draw
@@ -42,6 +44,7 @@ from opperf.domain.call import Bound, Work
 from opperf.domain.case import Case, DType
 from opperf.domain.clock import InstructionClock
 from opperf.domain.codec import Fields
+from opperf.domain.device import FLOAT32_PRODUCTS, ROUNDED, TF32
 from opperf.domain.explanation import Explanation, typical
 from opperf.domain.measurement import Measurement, Sample, Samples
 from opperf.domain.message import replies, requests
@@ -103,7 +106,10 @@ class Jobs:
             requests.Iterate: self._workload.entries,
             requests.Generate: self._workload.descriptions,
         }
-        self._thread_doubts = thread_doubts(backend.side.threads, backend.threads_seen, usable_cpus())
+        self._own_doubts = (
+            *thread_doubts(backend.side.threads, backend.threads_seen, usable_cpus()),
+            *device_doubts(backend.side.device, os.environ),
+        )
 
     def work(self, trial: Trial, seed: int) -> Work:
         """Return the work of one call of a trial, after it ran once; raises what the framework raises."""
@@ -146,22 +152,15 @@ class Jobs:
         self._handles += 1
         self._prepared[self._handles] = prepared
         seconds = {"inputs": prepared.input_seconds, "calls": sum(prepared.sound.took) / 1e9}
-        kernels = request.kernels and self._shows_kernels(prepared.sound.work)
+        kernels = request.kernels and shows(self.backend.kernel_watch(), prepared.sound.work)
         return replies.Preparation(self._handles, prepared.facts, seconds, kernels, results)
-
-    def _shows_kernels(self, work: Work) -> bool:
-        """Whether the framework's profiler sees what a call runs on the device."""
-        watch = self.backend.kernel_watch()
-        if watch is None:
-            return False
-        with suppress(Unsupported):
-            return all(one.busy_ns > 0 for one in watch(work, 1))
-        return False
 
     def _release(self, request: requests.Release) -> replies.Remainder:
         """Let go of a trial; say how many bytes the process holds more than after the first one."""
         if (prepared := self._prepared.pop(request.handle, None)) is not None:
             prepared.sound.release()
+            del prepared
+        self.backend.trim()
         self.tracers.restore()
         size = private_bytes()
         if self._held_at_first is None:
@@ -206,7 +205,10 @@ class Jobs:
         if trial.direction == "backward":
             facts["backward_fixed_seconds"] = self._backward_cost()
         values: dict[str, Any] = {} if call.metric is None else {call.metric: sound.result}
-        return PreparedTrial(sound, facts, input_seconds, exam=exam, values=values, doubt=call.doubt)
+        if self.backend.float32_products == TF32 and any(one.dtype in ROUNDED for one in trial.case.tensors()):
+            facts[FLOAT32_PRODUCTS] = TF32
+        warnings = place_doubts(self.backend, sound.result)
+        return PreparedTrial(sound, facts, input_seconds, exam=exam, values=values, warnings=warnings, doubt=call.doubt)
 
     def _look_up(self, call: Call) -> None:
         """Raise `Unsupported` for an operator that the framework does not have, before its inputs are made."""
@@ -326,7 +328,7 @@ class Jobs:
             measurement,
             facts={**prepared.facts, **measurement.facts, **({} if exam is None else exam.facts)},
             warnings=(
-                *(*measurement.warnings, *self._thread_doubts, *self.tracers.doubts()),
+                *(*measurement.warnings, *self._own_doubts, *self.tracers.doubts()),
                 *prepared.doubts(measurement),
             ),
         )
@@ -357,7 +359,8 @@ class Jobs:
         prepared.sound.end_turn()
         if prepared.exam is not None:
             prepared.exam.end(block)
-        return replies.Sampling(samples, tuple(self.tracers.doubts()))
+        samples, hidden = (samples, []) if request.kernels else believed(samples)
+        return replies.Sampling(samples, (*self.tracers.doubts(), *prepared.warnings, *hidden))
 
     def _block(self, prepared: PreparedTrial) -> Block:
         if prepared.block is None:

@@ -29,6 +29,7 @@ class PreparedTrial:
     block: Block | None = None
     exam: Exam | None = None
     values: Mapping[str, Quantity] = field(default_factory=dict)
+    warnings: tuple[Warning, ...] = ()
     doubt: Doubt | None = None
 
     @property
@@ -37,7 +38,8 @@ class PreparedTrial:
         return self.sound.work if self.exam is None else self.exam.work
 
     def doubts(self, measurement: Measurement) -> Iterator[Warning]:
-        """Yield the warning on its time, where that is as short as the warning is about."""
+        """Yield its warnings, and that on its time where that is as short as the warning is about."""
+        yield from self.warnings
         time = measurement.level("time")
         if self.doubt is not None and time is not None and time.value < self.doubt.below:
             yield self.doubt.warning

@@ -21,10 +21,11 @@ from torch.utils import benchmark
 from opperf.child.backends.torch.runtime import running_backend
 from opperf.child.measure import host
 from opperf.child.measure.block import Block, GivenClock, ProcessClock
-from opperf.child.measure.calibrate import LONG_NS, calls_for, probe, warm_up
+from opperf.child.measure.calibrate import LONG_NS, probe, warm_up
 from opperf.child.measure.disturbance import ProcessCounters
 from opperf.child.measure.doubts import doubts, thread_doubts
 from opperf.child.measure.instructions import repeatable
+from opperf.child.measure.lengths import Lengths
 from opperf.child.measure.stopping import Agreeing, AtLeast, Count, Stopping
 from opperf.child.worker.process import usable_cpus
 from opperf.compat.torch_benchmark.counting import InstructionStats, counted
@@ -210,7 +211,7 @@ def _divided(block: Block, number: int, took: int) -> tuple[int, Stopping]:
     """Return the calls of a block, and how many blocks of them a number of calls makes; warms up as PyTorch does."""
     ahead = number // 100 - 2
     each = block.run(ahead) / ahead if ahead > 0 else took
-    blocks = max(1, number // calls_for(each, output_bytes=0, holds=False))
+    blocks = max(1, number // Lengths().calls(each, output_bytes=0, holds=False))
     return number // blocks, Count(blocks)
 
 

@@ -16,6 +16,7 @@ from typing import Optional
 from opperf.catalog import catalog
 from opperf.domain.code import own_metric
 from opperf.domain.codec import read_as
+from opperf.domain.device import FLOAT32_PRODUCTS, ROUNDED, TF32
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import CountedTimes, Measurement, Outcome, Quantity, Samples
 from opperf.domain.metric import METRICS
@@ -222,7 +223,13 @@ def limit_of(record: Record, peaks: Peaks) -> Limit | None:
     tensor = next(record.trial.case.tensors(), None)
     if nbytes is None or tensor is None:
         return None
-    return peaks.limit(flops=flops or 0.0, nbytes=nbytes, dtype=tensor.dtype)
+    return peaks.limit(flops=flops or 0.0, nbytes=nbytes, dtype=arithmetic(record, tensor.dtype))
+
+
+def arithmetic(record: Record, dtype: str) -> str:
+    """Return what products of a record's element type are computed in: TF32 is a type of its own, and a faster one."""
+    rounds = dtype in ROUNDED and record.facts.get(FLOAT32_PRODUCTS) == TF32
+    return TF32 if rounds else dtype
 
 
 def doubts(record: Record, limit: Limit) -> tuple[Warning, ...]:

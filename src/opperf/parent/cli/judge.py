@@ -46,7 +46,7 @@ def judge(
         Optional[str], Option("S,...", "Default inputs to use: small, common, large. Default: common.")
     ] = None,
     side: Annotated[Where, Only("framework", "environment", "threads")],
-    device: Annotated[Names, Option("cpu", "The CPU: the judge has been proven on no other.")] = (),
+    device: Annotated[Names, Option("D", "cpu, or a device of PyTorch: cuda:0. Default: cpu.")] = (),
     many: Annotated[
         Optional[Path],
         Option(

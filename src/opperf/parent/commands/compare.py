@@ -34,7 +34,7 @@ from opperf.parent.reports.machine import own_load
 from opperf.parent.sources.options import Building, Deciding
 from opperf.parent.sources.plugin_file import framework_of, named_side
 from opperf.parent.store.load import read_results
-from opperf.parent.workers import machine
+from opperf.parent.workers import gpus
 from opperf.parent.workers.canaries import caches
 from opperf.parent.workers.commits import named_commit
 from opperf.parent.workers.interpreters import importable
@@ -172,7 +172,7 @@ def live(
             f"`{commits[0]}` is built on this machine, but `--fleet` measures on others", slug="fleet_code"
         )
     if order.fleet is None:
-        machine.check_devices((text.side.framework, text.side.device) for text in (base, *new))
+        gpus.check_devices((text.side.framework, text.side.device) for text in (base, *new))
     comparing = Comparing(
         *(settings, rule, progress.note),
         floors=stored_floors(),

@@ -28,7 +28,7 @@ from opperf.parent.planning.side_text import SideText
 from opperf.parent.sources.options import What
 from opperf.parent.sources.plugin_file import named_side
 from opperf.parent.sources.suite_file import read_suite
-from opperf.parent.workers import machine
+from opperf.parent.workers import gpus
 from opperf.parent.workers.interpreters import settled_side
 from opperf.parent.workers.pool import Pool
 
@@ -81,7 +81,7 @@ def compare_suites(
     sides = [_side(text, plugins, option) for text, option in ((base, "--base"), (new, "--new")) if text is not None]
     first, last = (sides[0] if base else None), (sides[-1] if sides else None)
     divided = _divided(before, first, "--base"), _divided(after, last, "--new" if new else "--base")
-    machine.check_devices((text.side.framework, text.side.device) for half in divided for text, _ in half)
+    gpus.check_devices((text.side.framework, text.side.device) for half in divided for text, _ in half)
     settings = requests.settings(request, latency=False)
     selection = requests.selection((), request, others=True, note=progress.note)
     with planning(progress), Pool(settings, progress.note, selection.plugins) as pool:

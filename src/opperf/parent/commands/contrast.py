@@ -35,7 +35,7 @@ from opperf.parent.sources.options import Contrasting
 from opperf.parent.sources.plugin_file import named_side
 from opperf.parent.store.journal import journal_of
 from opperf.parent.store.load import read_document
-from opperf.parent.workers import machine
+from opperf.parent.workers import gpus
 
 #: A look is one pair of processes, in which a case takes samples for so many seconds; where the machine left too few of
 #: them undisturbed, it is repeated for longer.
@@ -102,7 +102,7 @@ def contrast(
         request = replace(request, what=replace(what, all=True))
     plugins = requests.plugin_files(what.plugin, request.where.framework, [base, *new], note=progress.note)
     sides = parse_sides([named_side(text, plugins) for text in (base, *new)])
-    machine.check_devices((text.side.framework, text.side.device) for text in sides)
+    gpus.check_devices((text.side.framework, text.side.device) for text in sides)
     selection = requests.selection(operators, request, note=progress.note)
     search = Search(selection, requests.settings(request), order, rule, progress)
     with planning(progress):

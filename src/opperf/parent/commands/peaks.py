@@ -16,8 +16,9 @@ from opperf.domain.codec import read_as
 from opperf.domain.measurement import Quantity
 from opperf.domain.peaks import MOVE, PRODUCT, Rate
 from opperf.domain.plan import Plan, Settings, Side, Trial
-from opperf.domain.record import Record
+from opperf.domain.record import Record, Statistics
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.analysis.summary import arithmetic
 from opperf.parent.measuring.progress import Progress
 from opperf.parent.measuring.session import Interrupted, Options, Session
 from opperf.parent.planning.selection import Selection
@@ -32,7 +33,9 @@ ROWS = (4, 32, 256, 2048, 16384, 131072)
 #: The share of the memory that a tensor may take.
 MEMORY_SHARE = 16
 #: Rows of the square matrices, by element type; half precision is slow where a processor lacks it.
-PRODUCTS = {"float32": 1024, "float64": 1024, "bfloat16": 512, "float16": 512}
+PRODUCTS = {"float32": (1024,), "float64": (1024,), "bfloat16": (512,), "float16": (512,)}
+#: And on a device beside the CPU, where a product of few rows takes less than its launch: the fastest counts.
+PRODUCTS_OF_DEVICE = dict.fromkeys(PRODUCTS, (1024, 2048, 4096, 8192))
 
 
 def measure(
@@ -49,7 +52,7 @@ def measure(
     """
     path = RATES.path(cache_folder(), machine.facts())
     RATES.prove(path)
-    trials = [Trial(case, side, "forward", "peaks") for side in sides for case in cases()]
+    trials = [Trial(case, side, "forward", "peaks") for side in sides for case in cases(side.device)]
     with Session(Selection(plugins=plugins), settings, progress) as session:
         try:
             run = session.run(Plan(tuple(trials), settings), Options(keep_samples=False))
@@ -61,32 +64,35 @@ def measure(
     return rates
 
 
-def cases() -> Iterator[Case]:
-    """Yield what is measured: each way to move bytes at each size, then products."""
+def cases(device: str = "cpu") -> Iterator[Case]:
+    """Yield what is measured on a device: each way to move bytes at each size, then products."""
     memory = read_as(Optional[int], machine.facts().get("memory_total"), "memory_total") or 0
     for rows in ROWS:
         tensor = TensorSpec((rows, 1024))
         if tensor.nbytes * MEMORY_SHARE <= memory or rows == ROWS[0]:
             for name in MOVERS:
                 yield replace(operator(name).case("common"), inputs={"data": tensor})
-    for dtype, rows in PRODUCTS.items():
-        square = TensorSpec((rows, rows), dtype)
-        yield replace(operator("matmul").case("common"), inputs={"lhs": square, "rhs": square})
+    for dtype, sizes in (PRODUCTS if device == "cpu" else PRODUCTS_OF_DEVICE).items():
+        for rows in sizes:
+            square = TensorSpec((rows, rows), dtype)
+            yield replace(operator("matmul").case("common"), inputs={"lhs": square, "rhs": square})
 
 
 def rates_of(record: Record, moment: str) -> Iterator[Rate]:
-    """Yield the rate that a record shows: none where it has no time."""
+    """Yield the rate that a record shows, by the kernels' own time where there is one: none where it has no time."""
     case, side = record.trial.case, record.trial.side
     kind, metric = (PRODUCT, "flops") if case.operator == "matmul" else (MOVE, "bytes")
     count = record.metrics.get(metric)
-    least = None if record.time is None else record.time.min
+    busy = record.metrics.get("device")
+    time = busy if isinstance(busy, Statistics) else record.time
+    least = None if time is None else time.min
     if not least or not isinstance(count, Quantity):
         return
     tensor = next(case.tensors())
     yield Rate(
         kind=kind,
         operator=case.operator,
-        dtype=tensor.dtype,
+        dtype=arithmetic(record, tensor.dtype),
         size=int(count.value) if kind == MOVE else tensor.shape[0],
         rate=count.value / least,
         framework=side.framework,

@@ -19,7 +19,7 @@ from opperf.parent.measuring.session import Interrupted, Options, Session
 from opperf.parent.measuring.shares import guess
 from opperf.parent.planning.selection import Selection
 from opperf.parent.store.journal import journal_of
-from opperf.parent.workers import machine
+from opperf.parent.workers import gpus
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -52,7 +52,7 @@ def measure(
         )
     if fleet is None:
         names = selection.frameworks or REAL_FRAMEWORKS
-        machine.check_devices((name, parse_device(device)) for name in names for device in selection.named_devices)
+        gpus.check_devices((name, parse_device(device)) for name in names for device in selection.named_devices)
     with Session(selection, settings, progress) as session, _fleet(fleet, selection, progress) as elsewhere:
         plan = _plan(session, selection, progress)
         try:

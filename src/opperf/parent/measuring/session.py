@@ -39,10 +39,9 @@ from opperf.parent.planning.suites import unmeasured
 from opperf.parent.planning.values import notes
 from opperf.parent.store.documents import Earlier, earlier_work
 from opperf.parent.store.journal import JournalWriter, journal_of
-from opperf.parent.workers import machine
+from opperf.parent.workers import gpus, machine
 from opperf.parent.workers.instructions import check
 from opperf.parent.workers.interpreters import importable, settled_side
-from opperf.parent.workers.machine import has_gpu
 from opperf.parent.workers.passwords import own_command
 from opperf.parent.workers.pool import Pool
 
@@ -115,7 +114,7 @@ class Session:
             settled_side(side, self._selection.libraries, explicit=names_current)
             for side in sides(self._selection, names)
         ]
-        if self._selection.wants_best_device or (not self._selection.devices and has_gpu()):
+        if self._selection.wants_best_device or (not self._selection.devices and gpus.has_gpu()):
             result = [replace(side, device=self._best_device(side)) for side in result]
         if self._settings.clock == INSTRUCTIONS:
             check(result)

@@ -103,12 +103,28 @@ def _visit(visit: Visit) -> Note:
 
 def _visit_lines(facts: Mapping[str, object]) -> Iterator[str]:
     yield from (f"{words}: {facts[name]}" for name, words in FACTS.items() if facts.get(name) is not None)
+    yield from _device_lines(facts)
     threads, busy, seconds = (facts.get(name) for name in ("threads", "threads_seen", "import_seconds"))
     if threads is not None:
         of_them = f", of which a matrix product kept {busy:.2g} busy" if isinstance(busy, (int, float)) else ""
         yield f"threads: {threads}{of_them}"
     if isinstance(seconds, (int, float)):
         yield f"import: {format_seconds(seconds)}"
+
+
+def _device_lines(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what an environment says of the device that its child was started on, and what is not known of it."""
+    gpu, free = facts.get("gpu") or {}, facts.get("memory_free")
+    yield from _joined(facts.get("device"), free and f"{format_bytes(free)} free", *_gpu_words(gpu))
+    for what, reason in (facts.get("lacks") or {}).items():
+        yield f"no {what}: {reason}"
+
+
+def _gpu_words(gpu: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what NVIDIA's driver says of a GPU."""
+    limit, parted = gpu.get("power_limit"), gpu.get("mig")
+    words = (gpu.get("driver") and f"driver {gpu['driver']}", gpu.get("uuid"), limit and f"at most {limit / 1e3:g} W")
+    yield from filter(None, (*words, "divided (MIG)" if parted else None))
 
 
 def machine_lines(facts: Mapping[str, Any]) -> Iterator[str]:

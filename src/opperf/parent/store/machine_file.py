@@ -49,7 +49,8 @@ class MachineFile(Generic[E]):
 
     def path(self, cache: Path, machine: Mapping[str, object]) -> Path:
         """Return where the entries of a machine lie, below the cache folder."""
-        text = json.dumps([machine.get(name) for name in FACTS], default=str)
+        gpus = [gpu.get("name") for gpu in machine.get("gpus") or ()]  # type: ignore[attr-defined]
+        text = json.dumps([*(machine.get(name) for name in FACTS), *gpus], default=str)
         return cache / self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
 
     def read(self, path: Path) -> dict[tuple[object, ...], E]:

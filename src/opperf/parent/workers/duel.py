@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from opperf.domain.code import own_metric
-from opperf.domain.errors import OperatorFailure
+from opperf.domain.errors import InputError, OperatorFailure
 from opperf.domain.kernels import KERNELS
 from opperf.domain.measurement import Measurement, Quantity, Samples
 from opperf.domain.message.replies import Preparation
@@ -29,7 +29,7 @@ from opperf.domain.units import BYTE
 from opperf.parent.documents.comparison import PairValue
 from opperf.parent.workers import placement
 from opperf.parent.workers.instructions import variables
-from opperf.parent.workers.other_work import other_work
+from opperf.parent.workers.other_work import other_device, other_work
 from opperf.parent.workers.pair import Pair
 from opperf.parent.workers.pair_cpus import shared_cpus, starting_cpus
 from opperf.parent.workers.process import Worker, start
@@ -52,6 +52,8 @@ HELD_BYTES = 512 * 1024 * 1024
 #: How often a pair measures each side by a metric other than the time that is not exact, the first time to warm up:
 #: many short turns, as clocks and temperatures drift. And the samples that it takes of the time beside it.
 METRIC_ROUNDS, METRIC_RUNS = 5, 3
+#: NVML's compute mode of a GPU that lets in one process.
+EXCLUSIVE = 3
 #: What each side is called.
 SIDES = ("base", "new")
 
@@ -119,7 +121,7 @@ class Duel(Pair):
             return
         try:
             for worker in self._workers:
-                worker.greet()
+                self._greet(worker)
             self._placement = placement.together([worker.facts for worker in self._sides])
             for worker, where in zip(self._workers, self._importing_on):
                 if self._cpus is not None and where != self._cpus:
@@ -130,6 +132,17 @@ class Duel(Pair):
             self._kill()
             raise
         self._importing_on = ()
+
+    def _greet(self, worker: Worker) -> None:
+        """Wait for a child's hello; raises `InputError` where its GPU does not let it in beside the other one."""
+        try:
+            worker.greet()
+        except OperatorFailure as failure:
+            gpus = [one.facts.get("gpu") for one in self._workers]
+            if any(isinstance(gpu, Mapping) and gpu.get("mode") == EXCLUSIVE for gpu in gpus):
+                text = "the GPU serves one process at a time (its compute mode), and a comparison has two on it"
+                raise InputError(text, hint="`nvidia-smi --compute-mode=DEFAULT`", slug="gpu_exclusive") from failure
+            raise
 
     def _kill(self) -> None:
         for worker in self._workers:
@@ -152,7 +165,8 @@ class Duel(Pair):
             value = replace(pair_value(rounds, cpu_may_stand_in=alone), placement=self._placement)
         else:
             value = self._metric_value((base, new), metric)
-        warnings, self._warnings = tuple(self._warnings), {}
+        warnings = (*other_device(*(worker.facts for worker in self._sides)), *self._warnings)
+        self._warnings = {}
         checked = {side: "; ".join(dict.fromkeys(facts)) for side, facts in self._checks.items()}
         return replace(value, warnings=warnings, checked=checked, clock=KERNELS if self._of_kernels else value.clock)
 

@@ -1,4 +1,4 @@
-"""What machine this is, and which GPUs it has.
+"""What machine this is.
 
 A number is read beside the machine it was measured on. Every fact is best effort: what a machine does not tell is
 None, and asking never raises. Nothing here names the machine or its user.
@@ -10,17 +10,14 @@ import contextlib
 import os
 import platform
 import re
-import shutil
-import subprocess
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 import psutil
 
-from opperf.domain.errors import InputError
-from opperf.domain.registry import BUILT_IN
+from opperf.parent.workers import gpus
 
 #: The instruction sets that decide which kernel a framework picks, oldest first.
 INSTRUCTION_SETS = (
@@ -43,7 +40,7 @@ def facts(root: Path = ROOT) -> dict[str, object]:
         **memory_facts(root),
         "load": loads(),
         "steal_seconds": ask(lambda: float(psutil.cpu_times().steal)),
-        "gpus": gpus(),
+        "gpus": gpus.facts(),
     }
 
 
@@ -214,61 +211,3 @@ def _select(text: str | None) -> str | None:
 def _field(info: str, name: str) -> str | None:
     match = re.search(rf"^{name}\s*:[ \t]*(.*)$", info, re.MULTILINE)
     return match[1].strip() or None if match else None
-
-
-#: How long nvidia-smi may take. Seconds: a driver that must be loaded first takes one or two.
-GPU_LIMIT = 5.0
-
-
-def check_devices(sides: Iterable[tuple[str, str]]) -> None:
-    """Raise `InputError` for a GPU where the machine has none: for any of these frameworks and their devices."""
-    for framework, device in sides:
-        if device.startswith("cuda:") and framework in BUILT_IN - {"null"} and not _may_have_gpu():
-            hint = "leave out `--device`, or measure on another machine with `--fleet`"
-            raise InputError(f"no device `{device}`: this machine has no GPU", hint=hint, slug="unknown_device")
-
-
-def _may_have_gpu() -> bool:
-    """Whether anything speaks for a GPU: a driver's device, or its tool."""
-    devices = (Path("/dev/kfd"), Path("/dev/dxg"), *Path("/dev").glob("nvidia[0-9]*"))
-    return shutil.which("nvidia-smi") is not None or any(device.exists() for device in devices)
-
-
-def has_gpu() -> bool:
-    """Whether there is a GPU that a framework may see."""
-    return bool(gpus())
-
-
-def gpus() -> list[dict[str, object]] | None:
-    """Return name, memory in bytes and driver of each GPU; None where nvidia-smi is missing or does not answer."""
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return None
-    query = ["--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits"]
-    try:
-        answer = subprocess.run(
-            [program, *query],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=GPU_LIMIT,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return gpus_listed(answer.stdout) if answer.returncode == 0 else None
-
-
-def gpus_listed(text: str) -> list[dict[str, object]]:
-    """Read the lines of nvidia-smi; its memory is in MiB.
-
-    >>> gpus_listed("NVIDIA H200, 143771, 570.86.15")
-    [{'name': 'NVIDIA H200', 'memory': 150754820096, 'driver': '570.86.15'}]
-    """
-    gpus: list[dict[str, object]] = []
-    for line in text.splitlines():
-        parts = [part.strip() for part in line.split(",")]
-        if len(parts) == 3:
-            memory = int(parts[1]) * 2**20 if parts[1].isdecimal() else None
-            gpus.append({"name": parts[0], "memory": memory, "driver": parts[2]})
-    return gpus

@@ -20,7 +20,7 @@ from opperf.domain.message.replies import Discovery, Meaning, Recording
 from opperf.domain.message.requests import Ask, R, Request
 from opperf.domain.plan import INSTRUCTIONS, NATIVE, Part, Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
-from opperf.domain.registry import ARRAY_API, BUILT_IN
+from opperf.domain.registry import ARRAY_API, BEST_DEVICE, BUILT_IN
 from opperf.domain.stats.order import median
 from opperf.domain.tensor_text import tensor_text
 from opperf.parent.workers.instructions import Counter, fact, variables
@@ -144,6 +144,8 @@ class Pool:
                 self._kill()
                 raise
             python, self._importing_in = str(self._importing_in), None
+            if side.device == BEST_DEVICE:
+                worker.side = side = replace(side, device=worker.devices[0])
             self.facts.setdefault(side.process, Facts(side.framework, side.environment, python, worker.facts))
         return worker
 
@@ -168,12 +170,12 @@ class Pool:
         return self._worker
 
     def looking_worker(self, side: Side) -> Worker:
-        """Return a child that has looked for a GPU, or the side's own; raises what keeps both from starting.
+        """Return a child on the best device that it sees, or the side's own; raises what keeps both from starting.
 
         A child on the CPU keeps JAX, TensorFlow and CuPy from looking.
         """
         try:
-            return self.worker(replace(side, device="cuda:0"))
+            return self.worker(replace(side, device=BEST_DEVICE))
         except OpperfError:
             return self.worker(side)
 

@@ -27,6 +27,7 @@ from opperf.domain.message.replies import Failure, Hello
 from opperf.domain.message.requests import Limits, Quit, R, Request, reply_type, verb
 from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, read_answer, request_line
 from opperf.domain.plan import ReadSide, Side
+from opperf.parent.workers import gpus
 from opperf.parent.workers.compiled_code import compiler_variables
 from opperf.parent.workers.compilers import CompilerWatch, readable
 from opperf.parent.workers.interpreters import interpreter
@@ -87,7 +88,8 @@ class Worker:
         self._buffer = bytearray()
         # The user's own code, where it is named, is looked for where the command was given.
         limits = Limits(cpus, memory, str(Path.cwd()), tuple(map(str, plugins)))
-        own = child_variables(package, own_path=own_path, bytecode=bytecode)
+        self._shown = gpus.variables(side)
+        own = {**child_variables(package, own_path=own_path, bytecode=bytecode), **self._shown}
         self._process, self._requests, self._answers = self._spawn(
             package, limits, variables, needed(own) if under else own
         )
@@ -113,7 +115,7 @@ class Worker:
                     "opperf.child",
                     str(child_reads),
                     str(child_writes),
-                    json.dumps(self.side.to_json()),
+                    json.dumps(replace(self.side, device=gpus.inside(self.side, self._shown)).to_json()),
                     json.dumps(limits.to_json()),
                 ],
                 package,
@@ -157,7 +159,7 @@ class Worker:
                 hint="use the same version of opperf on both sides",
             )
         hello = self._content(Hello, reply)
-        self.facts, self.devices = hello.facts, hello.devices
+        self.facts, self.devices = hello.facts, tuple(gpus.outside(hello.devices, self._shown))
         self._pid = self._find(hello.pid) or self._pid  # a child's word alone is not what signals are sent by
 
     def _find(self, pid: int) -> int | None:

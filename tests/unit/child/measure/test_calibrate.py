@@ -9,19 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opperf.child.measure.block import Block
-from opperf.child.measure.calibrate import (
-    IN_FLIGHT_BYTES,
-    LONG_NS,
-    LONGEST_NS,
-    MOST_BLOCKS,
-    MOST_OF_BUDGET,
-    TARGET_NS,
-    WARMUP_SHARE,
-    calls_for,
-    probe,
-    warm_up,
-)
+from opperf.child.measure.calibrate import LONG_NS, MOST_BLOCKS, MOST_OF_BUDGET, WARMUP_SHARE, probe, warm_up
 from opperf.child.measure.disturbance import NoCounters
+from opperf.child.measure.lengths import IN_FLIGHT_BYTES, LONGEST_NS, TARGET_NS, Lengths
 
 if TYPE_CHECKING:
     from tests.unit.child.measure.conftest import Watched
@@ -29,18 +19,18 @@ if TYPE_CHECKING:
 
 @given(st.floats(0, 1e10))
 def test_a_block_is_one_call_or_not_over_its_longest(each: float) -> None:
-    calls = calls_for(each, output_bytes=0, holds=False)
+    calls = Lengths().calls(each, output_bytes=0, holds=False)
     assert calls >= 1
     assert calls == 1 or calls * each <= LONGEST_NS
 
 
 @given(st.floats(1, TARGET_NS / 10))
 def test_a_block_of_short_calls_is_near_its_target(each: float) -> None:
-    assert calls_for(each, output_bytes=0, holds=False) * each == pytest.approx(TARGET_NS, rel=0.06)
+    assert Lengths().calls(each, output_bytes=0, holds=False) * each == pytest.approx(TARGET_NS, rel=0.06)
 
 
 def test_a_call_that_takes_no_time_does_not_make_an_endless_block() -> None:
-    assert calls_for(0.0, output_bytes=0, holds=False) == TARGET_NS
+    assert Lengths().calls(0.0, output_bytes=0, holds=False) == TARGET_NS
 
 
 @pytest.mark.parametrize(
@@ -53,14 +43,14 @@ def test_a_call_that_takes_no_time_does_not_make_an_endless_block() -> None:
     ],
 )
 def test_outputs_that_are_held_bound_the_block(output_bytes: int, held: bool, calls: int) -> None:
-    assert calls_for(TARGET_NS / 50, output_bytes=output_bytes, holds=held) == calls
+    assert Lengths().calls(TARGET_NS / 50, output_bytes=output_bytes, holds=held) == calls
 
 
 @pytest.mark.parametrize("each", [1, 37, 1_000, 20_000, 400_000, 3_000_000])
 def test_the_probe_finds_the_calls_of_a_steady_operator(each: int, watched: type[Watched]) -> None:
     backend = watched()
     result = probe(Block(backend.work(each), backend, NoCounters()), output_bytes=0, holds=False)
-    assert result == calls_for(each, output_bytes=0, holds=False)
+    assert result == Lengths().calls(each, output_bytes=0, holds=False)
 
 
 def test_a_fixed_cost_of_waiting_does_not_make_the_block_short(watched: type[Watched]) -> None:
@@ -73,7 +63,7 @@ def test_a_fixed_cost_of_waiting_does_not_make_the_block_short(watched: type[Wat
 def test_two_disturbed_probes_of_three_do_not_make_the_block_short(watched: type[Watched]) -> None:
     backend = watched()
     work = backend.work(lambda: 10_000 if len(backend.waited) % 3 == 2 else 2_000_000)
-    quiet = calls_for(10_000, output_bytes=0, holds=False)
+    quiet = Lengths().calls(10_000, output_bytes=0, holds=False)
     assert probe(Block(work, backend, NoCounters()), output_bytes=0, holds=False) == quiet
 
 

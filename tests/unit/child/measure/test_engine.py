@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from opperf.child.measure import engine as module
-from opperf.child.measure.calibrate import LONGEST_NS
 from opperf.child.measure.disturbance import NoCounters, Reading
 from opperf.child.measure.engine import LATENCY_CALLS, Engine
 from opperf.child.measure.host import HostReading
+from opperf.child.measure.lengths import LONGEST_NS
 from opperf.child.measure.stopping import LEAST_OF_SLOW
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Work

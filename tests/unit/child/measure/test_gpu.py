@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,7 +36,8 @@ class Library:
             key = "_".join([name.removeprefix("nvmlDeviceGet"), *map(str, arguments[:-1])])
             if key not in self.answers:
                 return NOT_SUPPORTED
-            arguments[-1]._obj.value = self.answers[key]
+            result, answer = arguments[-1]._obj, self.answers[key]
+            setattr(result, "violation" if isinstance(result, gpu.Held) else "value", answer)
             return 0
 
         return ask
@@ -47,6 +50,8 @@ EVERYTHING = {
     "Temperature_0": 41,
     "TotalEccErrors_1_0": 0,
     "CurrentClocksThrottleReasons": 0x24,
+    "ViolationStatus_0": 7,
+    "ViolationStatus_1": 8,
 }
 
 
@@ -58,6 +63,8 @@ def test_a_reading_has_clocks_in_hertz_power_temperature_errors_and_reasons() ->
         "temperature": 41,
         "ecc_errors": 0,
         "throttle_reasons": 0x24,
+        "power_held_ns": 7,
+        "heat_held_ns": 8,
     }
 
 
@@ -66,28 +73,60 @@ def test_what_a_gpu_does_not_support_is_left_out() -> None:
 
 
 def test_a_device_that_throttled_is_doubted_and_an_idle_one_is_not() -> None:
-    (warning,) = doubts({"throttle_reasons": 0x8}, {"throttle_reasons": 0x1})
+    (warning,) = doubts({"throttle_reasons": 0x8}, {"throttle_reasons": 0x1}, 1.0)
     assert (warning.slug, "slowdown of the hardware" in warning.message) == ("gpu_throttled", True)
-    assert doubts({"throttle_reasons": 0x1}, {"throttle_reasons": 0x3}) == []
+    assert doubts({"throttle_reasons": 0x1}, {"throttle_reasons": 0x3}, 1.0) == []
+
+
+def test_the_time_that_the_clock_was_held_down_is_believed_and_not_the_reason_of_a_moment() -> None:
+    stale = {"throttle_reasons": 0x24, "power_held_ns": 10**9, "heat_held_ns": 0}
+    assert doubts(stale, stale, 0.5) == []
+    idle = {"throttle_reasons": 0x1, "power_held_ns": 12 * 10**8, "heat_held_ns": 0}
+    (warning,) = doubts(stale | {"throttle_reasons": 0x1}, idle, 0.5)
+    assert warning.message == "the GPU ran below its normal clock, because of its power limit, for 40 % of the time"
+
+
+def test_processes_of_others_on_the_gpu_are_told_and_those_of_the_same_command_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pid, command in ((11, b"7"), (12, b"8"), (13, None)):
+        (tmp_path / str(pid)).mkdir()
+        variables = b"" if command is None else b"OPPERF_COMMAND=" + command + b"\0"
+        (tmp_path / str(pid) / "environ").write_bytes(b"HOME=/\0" + variables)
+    monkeypatch.setenv("OPPERF_COMMAND", "7")
+    assert gpu.others({os.getpid(), 11, 12, 13, 14}, tmp_path) == {12, 13, 14}
+    (warning,) = doubts({"others": 0}, {"others": 3}, 1.0)
+    assert (warning.slug, "3 processes of others" in warning.message) == ("gpu_shared", True)
 
 
 def test_new_errors_of_the_memory_are_told_and_old_ones_are_not() -> None:
-    assert [one.slug for one in doubts({"ecc_errors": 2}, {"ecc_errors": 3})] == ["ecc_errors"]
-    assert doubts({"ecc_errors": 2}, {"ecc_errors": 2}) == []
+    assert [one.slug for one in doubts({"ecc_errors": 2}, {"ecc_errors": 3}, 1.0)] == ["ecc_errors"]
+    assert doubts({"ecc_errors": 2}, {"ecc_errors": 2}, 1.0) == []
 
 
 @pytest.mark.parametrize(
     ("visible", "device", "asked"),
-    [("", "cuda:1", "1"), ("3, 1", "cuda:1", "1"), ("GPU-ab12", "cuda", "GPU-ab12"), ("0,2", "cuda:1", "2")],
+    [
+        (None, "cuda:1", ["1"]),
+        ("3, 1", "cuda:1", ["1"]),
+        ("GPU-ab12", "cuda", ["GPU-ab12"]),
+        ("GPU-a", "cuda", ["GPU-a", "0"]),
+        ("0,2", "cuda:1", ["2"]),
+        ("", "cuda:0", [""]),
+        ("1", "cuda:1", []),
+    ],
 )
 def test_a_device_is_that_which_cuda_was_told_to_show(
-    visible: str, device: str, asked: str, monkeypatch: pytest.MonkeyPatch
+    visible: str | None, device: str, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = Library()
     monkeypatch.setattr(gpu, "_load", lambda: library)
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    assert (gpu.gpu_of(device) is None) == (asked == "2")
-    assert library.asked == [asked]
+    if visible is None:
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    else:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert (gpu.gpu_of(device) is not None) == (asked in (["1"], ["GPU-ab12"]))
+    assert library.asked == asked
 
 
 def test_a_cpu_has_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from opperf.child.measure.block import Block
-from opperf.child.measure.calibrate import LONG_NS, PROBES, SETTLE_CALLS, SETTLE_NS, SETTLED_NS, TARGET_NS, settle
+from opperf.child.measure.calibrate import LONG_NS, PROBES, SETTLE_CALLS, SETTLED_NS, settle
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.measure.engine import Engine
+from opperf.child.measure.lengths import SETTLE_NS, TARGET_NS
 
 if TYPE_CHECKING:
     from tests.unit.child.measure.conftest import Watched

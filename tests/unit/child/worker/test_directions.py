@@ -11,7 +11,7 @@ import pytest
 
 from opperf.catalog import operator
 from opperf.child.worker import directions
-from opperf.child.worker.directions import CHECKED_CALLS, LONG_CALLS, call_once, ready
+from opperf.child.worker.directions import CHECKED_CALLS, LONG_CALLS, call_once, place_doubts, ready
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound, Work
 
@@ -226,3 +226,17 @@ def test_one_call_is_made_in_its_scope_with_fresh_arguments_and_waited_for(
     work = Work(lambda x, *, k: (x, k), ("old",), {"k": 1}, scope, before=lambda: ("fresh",))
     assert call_once(backend, work) == ("fresh", 1)
     assert events == ["open", [("fresh", 1)], "closed"]
+
+
+def test_a_result_in_the_machines_memory_is_that_of_a_call_on_the_cpu(
+    backend: Arrays, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = [np.ones(2), np.ones(3)]
+    monkeypatch.setattr(backend, "place", lambda leaf: "cpu" if len(leaf) == 2 else "cuda")
+    for device, leaves, slugs in (
+        ("cuda:0", result[:1], ["ran_on_cpu"]),
+        ("cuda:0", result, []),
+        ("cpu", result[:1], []),
+    ):
+        monkeypatch.setattr(backend, "side", replace(backend.side, device=device))
+        assert [one.slug for one in place_doubts(backend, leaves)] == slugs

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from opperf.parent.reports.machine import machine_lines
+from opperf.parent.reports import render
+from opperf.parent.reports.machine import Visit, document, machine_lines
 
 FACTS = {
     "cpu": "AMD EPYC",
@@ -36,6 +37,16 @@ def test_a_machine_is_described_in_a_few_lines() -> None:
         "Debian 12, Linux 6.1 x86_64, glibc 2.36, in docker",
         "Python 3.13.1",
     ]
+
+
+def test_a_device_is_described_with_what_is_not_known_of_it() -> None:
+    gpu = {"uuid": "GPU-ab", "driver": "580.1", "power_limit": 700_000, "mig": True}
+    facts = {"device": "H100", "memory_free": 80 * 10**9, "gpu": gpu, "lacks": {"kernels": "nobody shows them"}}
+    visit = Visit("torch", "torch", ["cuda:0", "cpu"], facts)
+    text = render(document({}, [], ("cpu", 1), [], [visit]), "console")
+    assert "devices: cuda:0, cpu" in text
+    assert "H100, 80.0 GB free, driver 580.1, GPU-ab, at most 700 W, divided (MIG)" in text
+    assert "no kernels: nobody shows them" in text
 
 
 def test_what_is_not_known_is_left_out() -> None:

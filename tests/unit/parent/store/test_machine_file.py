@@ -53,3 +53,5 @@ def test_another_machine_has_a_file_of_its_own(tmp_path: Path) -> None:
     one, other = ({"cpu": name, "cores_usable": 2, "load": [0.1]} for name in "AB")
     assert FLOORS.path(tmp_path, one) == FLOORS.path(tmp_path, {**one, "load": [5.0]})
     assert FLOORS.path(tmp_path, one) != FLOORS.path(tmp_path, other)
+    gpus = [[{"name": name, "driver": driver}] for name, driver in (("H100", "1"), ("H100", "2"), ("A100", "1"))]
+    assert len({FLOORS.path(tmp_path, {**one, "gpus": those}) for those in (None, *gpus)}) == 3

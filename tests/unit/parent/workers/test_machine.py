@@ -9,7 +9,7 @@ import pytest
 from tests.each import each
 
 from opperf.parent.workers import machine_noise
-from opperf.parent.workers.machine import available_memory, cpu_ranges, facts, gpus_listed
+from opperf.parent.workers.machine import available_memory, cpu_ranges, facts
 from opperf.parent.workers.machine_noise import Signs, facts_of_noise, judge
 
 _FILES = {
@@ -189,10 +189,3 @@ def test_a_control_group_without_a_limit_leaves_what_the_machine_has(files: dict
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     assert available_memory(tmp_path) > 10**7
-
-
-def test_gpus_are_read_from_nvidia_smi() -> None:
-    assert gpus_listed("A, 1024, 570.1\nB, [N/A], 570.1\n\n") == [
-        {"name": "A", "memory": 2**30, "driver": "570.1"},
-        {"name": "B", "memory": None, "driver": "570.1"},
-    ]

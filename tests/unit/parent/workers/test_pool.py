@@ -42,7 +42,7 @@ def test_a_device_that_is_not_there_is_the_reason_and_no_environment_is_blamed()
 class Child:
     """A child that notes how it is ended, and is asked nothing."""
 
-    alive, side = True, Side("null")
+    alive, side, devices = True, Side("null"), ("cuda:0", "cpu")
 
     def __init__(self) -> None:
         self.facts: dict[str, object] = {}
@@ -145,7 +145,7 @@ def test_the_trials_of_a_side_are_counted_by_one_child_while_it_lives(monkeypatc
     assert len(counters) == 2
 
 
-@pytest.mark.parametrize(("has_gpu", "asked"), [(True, ["cuda:0"]), (False, ["cuda:0", "cpu"])])
+@pytest.mark.parametrize(("has_gpu", "asked"), [(True, ["auto"]), (False, ["auto", "cpu"])])
 def test_a_gpu_is_looked_for_by_a_child_that_may_see_one(
     has_gpu: bool, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

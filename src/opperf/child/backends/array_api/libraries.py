@@ -33,8 +33,9 @@ class Library:
     """A library that was imported, and what is known of it beside the standard.
 
     `namespace` has the functions of the standard: `module` itself, or what array-api-compat makes of it. `wait` gets
-    the results, where it `collects` them; `waits` says how, for the record. `memory` measures one call. `lacks` are
-    operators whose functions do not do what the standard says, with the reasons.
+    the results, where it `collects` them; `waits` says how, for the record. `memory` measures one call. `device` is
+    the one that it was started for, of its `devices`, and `place` are the keywords that make an array there. `lacks`
+    are operators whose functions do not do what the standard says, with the reasons.
     """
 
     module: Any
@@ -45,6 +46,8 @@ class Library:
     to_numpy: Callable[[Any], Any] = np.asarray
     memory: Callable[[Work], Memory | None] = lambda work: None
     device: str = "cpu"
+    devices: Sequence[str] = ()
+    place: Mapping[str, Any] = field(default_factory=dict)
     lacks: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -62,6 +65,16 @@ def load(name: str, side: Side) -> Library:
         message = f"opperf runs {name} on `{library.device}` only, not on `{side.device}`"
         raise Unsupported(message, slug="no_such_device", hint=f"`--device {library.device}`")
     return library
+
+
+def best_device(side: Side) -> str:
+    """Return the device that a library is best started for: a GPU where it has one."""
+    name = side.framework.partition(":")[2]
+    if name == "cupy":
+        return "cuda:0"
+    if name == "dpnp":
+        return next((one for one in _sycl_devices() if ":gpu:" in one), "cpu")
+    return "cpu"
 
 
 def _array_api_strict(name: str, side: Side) -> Library:
@@ -113,29 +126,50 @@ def _dpnp(name: str, side: Side) -> Library:
     """Calls enter a SYCL queue. Its CPU device runs on threads of TBB, which only a limit to CPUs keeps in number.
 
     CPU over wall time of a matrix product on two CPUs was 1.5 with `DPCPP_CPU_NUM_CUS=1` and with every variable of
-    OpenMP, MKL and TBB, and 1.0 on one CPU. The loader of OpenCL does not look for a driver that pip installed.
+    OpenMP, MKL and TBB, and 1.0 on one CPU. Devices go by SYCL's names, as `level_zero:gpu:0`.
     """
-    _keep_to(side.threads)
+    on_cpu = side.device == "cpu"
+    if on_cpu or ":cpu:" in side.device:
+        _keep_to(side.threads)
+    if on_cpu:
+        os.environ.setdefault("ONEAPI_DEVICE_SELECTOR", "*:cpu")
+    present = _sycl_devices()
+    if not on_cpu and side.device not in present:
+        message = f"{name} has no device `{side.device}` here"
+        raise Unsupported(message, slug="no_such_device", hint=f"it has {', '.join(present) or 'none'}")
+    module = import_module(name)
+    place = {} if on_cpu else {"device": side.device}
+    queue = module.zeros(1, **place).sycl_queue
+    return Library(
+        *(module, module, "`sycl_queue.wait()`", lambda outputs: queue.wait()),
+        to_numpy=module.asnumpy,
+        device=side.device,
+        devices=(*present, "cpu"),
+        place=place,
+    )
+
+
+def _sycl_devices() -> list[str]:
+    """Return SYCL's devices by the names that select them, those of GPUs first.
+
+    The loader of OpenCL does not look for a driver that pip installed.
+    """
     driver = Path(sys.prefix) / "lib" / "libintelocl.so"
     if driver.exists():
         os.environ.setdefault("OCL_ICD_FILENAMES", str(driver))
-    os.environ.setdefault("ONEAPI_DEVICE_SELECTOR", "*:cpu")
-    module = import_module(name)
-    queue = module.zeros(1).sycl_queue
-    return Library(module, module, "`sycl_queue.wait()`", lambda outputs: queue.wait(), to_numpy=module.asnumpy)
+    names = [str(device.filter_string) for device in import_module("dpctl").get_devices()]
+    return sorted(names, key=lambda name: ":gpu:" not in name)
 
 
 def _cupy(name: str, side: Side) -> Library:
     """Calls enter a CUDA stream."""
     module = import_module(name)
     index = int(side.device.partition(":")[2] or 0)
-    module.cuda.Device(index).use()
-    stream = module.cuda.get_current_stream()
+    gpu = module.cuda.Device(index)
+    gpu.use()
     namespace = import_module(f"{COMPAT}.{name}")
-    waits, device = "`synchronize()` of the current stream", f"cuda:{index}"
-    return Library(
-        module, namespace, waits, lambda outputs: stream.synchronize(), to_numpy=module.asnumpy, device=device
-    )
+    waits, device = "`synchronize()` of the device", f"cuda:{index}"
+    return Library(module, namespace, waits, lambda outputs: gpu.synchronize(), to_numpy=module.asnumpy, device=device)
 
 
 def _any_library(name: str, side: Side) -> Library:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from opperf.child.backends.array_api import operators
-from opperf.child.backends.array_api.libraries import COMPAT, load
+from opperf.child.backends.array_api.libraries import COMPAT, best_device, load
 from opperf.child.backends.arrays import rules as array_rules
 from opperf.child.backends.binding import Binding
 from opperf.child.backends.common import threads
@@ -43,6 +43,9 @@ REFUSALS = (
 )  # fmt: skip
 
 
+__all__ = ["ArrayApiBackend", "best_device", "start"]
+
+
 def start(side: Side) -> ArrayApiBackend:
     """Return the backend of a side."""
     return ArrayApiBackend(side)
@@ -59,11 +62,11 @@ class ArrayApiBackend(Backend):
         self.collects = self.library.collects
         self.xp = self.library.namespace
         self.dtypes = {name: dtype for name in ON_HOST if (dtype := self._dtype(name)) is not None}
-        array = same = self.xp.ones(1, dtype=self.xp.float32)
+        array = same = self.xp.ones(1, dtype=self.xp.float32, **self.library.place)
         self._array = type(array)
         same *= 2
         self.immutable = same is not array
-        square = self.xp.ones(threads.square(side), dtype=self.xp.float32)
+        square = self.xp.ones(threads.square(side), dtype=self.xp.float32, **self.library.place)
         self.threads_seen: float | None = threads.count(lambda: self.wait([self.xp.matmul(square, square)]))
 
     def _dtype(self, name: str) -> Any:
@@ -83,8 +86,8 @@ class ArrayApiBackend(Backend):
         }
 
     def devices(self) -> list[str]:
-        """Return the device that the library runs on."""
-        return [self.library.device]
+        """Return the devices of the library, best first, or the one that it was started for."""
+        return [*self.library.devices] or [self.library.device]
 
     def host(self, raw: bytearray, dtype: str) -> Any:
         """Return a NumPy array over the bytes."""
@@ -95,7 +98,7 @@ class ArrayApiBackend(Backend):
         if strides is not None:
             raise Unsupported("the array API standard has no strides", slug="no_strides")
         values = as_complex(host, shape, dtype).astype(ON_HOST[dtype]).reshape(tuple(shape))
-        array = self.xp.asarray(values, dtype=self.dtype(dtype))
+        array = self.xp.asarray(values, dtype=self.dtype(dtype), **self.library.place)
         self.wait([array])
         return array
 

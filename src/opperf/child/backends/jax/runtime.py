@@ -14,6 +14,7 @@ waited for, and so those are held.
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -30,9 +31,11 @@ from opperf.child.backends.common import threads
 from opperf.child.backends.common.values import ATOL, RTOL, agree, as_complex, refuse_strides
 from opperf.child.backends.jax import capture, functions, gradients, kernels, outstanding, programs
 from opperf.child.measure.block import ProcessClock
+from opperf.child.measure.gpu import gpu_of
 from opperf.domain.backend import Backend, HostValue, KernelWatch, Unsupported
 from opperf.domain.call import AbstractCapture, Bound, CapturedCall, FirstCall, Layer, Work
 from opperf.domain.case import Case
+from opperf.domain.device import FLOAT32, TF32
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Counts, Memory
 from opperf.domain.plan import Side
@@ -47,6 +50,12 @@ DTYPES = {name: jnp.dtype(name) for name in ITEM_SIZES if name not in ("complex3
 def start(side: Side) -> JaxBackend:
     """Return the backend of a side."""
     return JaxBackend(side)
+
+
+def best_device(side: Side) -> str:
+    """Return the first device of JAX's default platform."""
+    device = jax.devices()[0]
+    return "cpu" if device.platform == "cpu" else f"{_spell(device)}:{device.id}"
 
 
 def running_backend(device: str) -> JaxBackend:
@@ -73,6 +82,7 @@ class JaxBackend(Backend):
         self._program: programs.Program | None = None
         jax.config.update("jax_default_device", self.device)
         self.collects = not in_place
+        self.float32_products = _float32_products(self.device)
         #: The memory that a function takes: known when its program is compiled, asked for after it has been timed.
         square, product = jnp.ones(threads.square(side), jnp.float32), jax.jit(jnp.matmul)
         self.threads_seen: float | None = threads.count(lambda: product(square, square).block_until_ready())
@@ -208,9 +218,20 @@ class JaxBackend(Backend):
         return kernels.Watch(self.wait) if self.device.platform == "gpu" else None
 
     def free_memory(self) -> int | None:
-        """Return the free bytes of XLA's share of a device; None for the machine's own memory."""
+        """Return the free bytes of XLA's share of a device, as far as other processes leave them; None for a CPU."""
         stats = None if self.device.platform == "cpu" else self.device.memory_stats()
-        return None if stats is None else int(stats["bytes_limit"]) - int(stats["bytes_in_use"])
+        if stats is None:
+            return None
+        kept = int(stats.get("pool_bytes") or stats["bytes_in_use"]) - int(stats["bytes_in_use"])
+        gpu = gpu_of(self.side.device)
+        free = None if gpu is None else gpu.free_memory()
+        share = int(stats["bytes_limit"]) - int(stats["bytes_in_use"])
+        return share if free is None else min(share, free + kept)
+
+    def place(self, tensor: Any) -> str | None:
+        """Return the platform of an array; None for a sparse one, and under a JAX that does not tell."""
+        devices = getattr(tensor, "devices", None)
+        return next((str(device.platform) for device in devices()), None) if callable(devices) else None
 
     def live_memory(self) -> int | None:
         """Return the bytes of the arrays that live on a device other than a CPU."""
@@ -241,14 +262,25 @@ class JaxBackend(Backend):
 def _device(name: str) -> Any:
     platform, _, index = name.partition(":")
     try:
-        return jax.devices(platform)[int(index or 0)]
-    except (RuntimeError, IndexError) as error:
+        return jax.devices("rocm" if platform == "hip" else platform)[int(index or 0)]
+    except (RuntimeError, LookupError, ValueError) as error:
         raise Unsupported(f"JAX has no device `{name}`", slug="no_device", hint=str(error).splitlines()[0]) from error
 
 
 def _spell(device: Any) -> str:
-    """Return the platform as users write it: JAX calls a CUDA device `gpu`."""
-    return "cuda" if device.platform == "gpu" else str(device.platform)
+    """Return the platform as users write it: JAX calls devices of CUDA and of ROCm `gpu`."""
+    if device.platform != "gpu":
+        return str(device.platform)
+    return "rocm" if "rocm" in str(device.client.platform_version).lower() else "cuda"
+
+
+def _float32_products(device: Any) -> str | None:
+    """Return how a device multiplies float32: as TF32 from Ampere on, unless more is asked for."""
+    if device.platform != "gpu" or _spell(device) != "cuda":
+        return None
+    precise = str(jax.config.jax_default_matmul_precision) in ("highest", "float32", "F32_F32_F32")
+    rounds = float(getattr(device, "compute_capability", "8.0")) >= 8 and os.environ.get("NVIDIA_TF32_OVERRIDE") != "0"
+    return TF32 if rounds and not precise else FLOAT32
 
 
 def _dtype_name(dtype: Any) -> str:

@@ -51,6 +51,11 @@ def start(side: Side) -> MxnetBackend:
     return MxnetBackend(side)
 
 
+def best_device(side: Side) -> str:
+    """Return the first GPU, or the CPU."""
+    return "cuda:0" if mx.context.num_gpus() else "cpu"
+
+
 def running_backend(device: str) -> MxnetBackend:
     """Return the backend of a process that uses MXNet itself."""
     return MxnetBackend(Side("mxnet", device=device, threads=threads.default()))

@@ -128,6 +128,8 @@ def session(content: bytes, side: Side, *, trace: str | None = None) -> Any:
     options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
     options.graph_optimization_level = LEVELS[side.mode]
     options.log_severity_level = ERRORS
+    if side.device != "cpu":  # a node without a kernel there would run on the CPU, without a word
+        options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     if trace is not None:
         options.enable_profiling = True
         options.profile_file_prefix = trace
@@ -135,6 +137,11 @@ def session(content: bytes, side: Side, *, trace: str | None = None) -> Any:
         return ort.InferenceSession(content, options, providers=_providers(side.device))
     except state.NotImplemented as error:
         raise Unsupported(_message(error), slug="no_such_operator", hint="another `opset` may have it") from error
+    except state.Fail as error:
+        if "fallback to CPU EP has been explicitly disabled" not in str(error):
+            raise
+        message = f"ONNX Runtime has no kernel of it for `{side.device}`, and would run it on the CPU"
+        raise Unsupported(message, slug="no_such_operator", hint="`--device cpu`") from error
 
 
 def _providers(device: str) -> Sequence[Any]:

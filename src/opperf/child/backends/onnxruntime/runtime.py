@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cache
 from time import perf_counter
 from typing import Any
@@ -38,6 +39,11 @@ BY_NODE = "ONNX Runtime is measured by ONNX's own names, as `onnxruntime:ai.onnx
 def start(side: Side) -> OnnxRuntimeBackend:
     """Return the backend of a side."""
     return OnnxRuntimeBackend(side)
+
+
+def best_device(side: Side) -> str:
+    """Return the first GPU where it can use one, or the CPU."""
+    return "cuda:0" if has_device(replace(side, device="cuda:0")) else "cpu"
 
 
 class OnnxRuntimeBackend(NumpyBackend):

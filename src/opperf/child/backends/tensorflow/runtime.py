@@ -27,6 +27,7 @@ from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, Unsupported
 from opperf.domain.call import AbstractCapture, Bound, CapturedCall, FirstCall, Layer, Work
 from opperf.domain.case import Case
+from opperf.domain.device import FLOAT32, TF32
 from opperf.domain.explanation import Explanation
 from opperf.domain.measurement import Memory
 from opperf.domain.plan import Side
@@ -41,6 +42,11 @@ COMPOSITE = (tf.SparseTensor, tf.IndexedSlices)
 def start(side: Side) -> TensorflowBackend:
     """Return the backend of a side."""
     return TensorflowBackend(side)
+
+
+def best_device(side: Side) -> str:
+    """Return the first accelerator, or the CPU."""
+    return next((f"{_spell(device)}:0" for device in _accelerators()), "cpu")
 
 
 def running_backend(device: str) -> TensorflowBackend:
@@ -64,6 +70,7 @@ class TensorflowBackend(Backend):
         tf.config.threading.set_intra_op_parallelism_threads(side.threads)
         tf.config.threading.set_inter_op_parallelism_threads(side.threads)
         _choose_device(side.device)
+        self.float32_products = _float32_products(side.device)
         square = tf.ones(threads.square(side))
         self.threads_seen: float | None = threads.count(lambda: self._finish(tf.matmul(square, square)))
 
@@ -179,6 +186,11 @@ class TensorflowBackend(Backend):
         if self.side.device != "cpu":
             tf.test.experimental.sync_devices()
 
+    def place(self, tensor: Any) -> str | None:
+        """Return the kind of device that a tensor lies on: what has no kernel there runs on the CPU, without a word."""
+        device = getattr(tensor, "backing_device", None)
+        return None if device is None else "cpu" if ":CPU:" in device.upper() else self.side.device.partition(":")[0]
+
     def memory(self, work: Work) -> Memory | None:
         """Return the memory that one call takes."""
         return recording.memory(work, self.side.device)
@@ -213,6 +225,12 @@ def _choose_device(name: str) -> None:
     device = alike[int(index or 0)]
     tf.config.set_visible_devices([device], device.device_type)
     tf.config.experimental.set_memory_growth(device, True)  # it takes the whole device otherwise
+
+
+def _float32_products(device: str) -> str | None:
+    """Return how a GPU multiplies float32; None where an older release does not tell."""
+    rounds = getattr(tf.config.experimental, "tensor_float_32_execution_enabled", None)
+    return None if rounds is None or not device.startswith("cuda") else TF32 if rounds() else FLOAT32
 
 
 def _accelerators() -> list[Any]:

@@ -7,6 +7,7 @@ their functions. What one lacks is not measured on its devices.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -15,12 +16,16 @@ import torch
 
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Work
+from opperf.domain.device import FLOAT32, TF32
 from opperf.domain.measurement import Memory
 
 #: Kinds of devices that PyTorch knows by itself, in the order of preference. ROCm's devices are `cuda` to PyTorch.
 KINDS = ("cuda", "xpu", "mps", "hpu", "mtia")
 #: Kinds that Kineto sees the kernels of.
 WATCHED = ("cuda", "xpu")
+#: Bytes of the last cache of AMD's largest GPUs: what ROCm tells is one die's second-level cache, 4 MB of an MI300X
+#: (https://github.com/ROCm/ROCm/issues/4203).
+HIP_CACHE = 256 * 1024 * 1024
 #: What PyTorch calls a device that nobody has registered.
 NOBODY = "privateuseone"
 
@@ -48,6 +53,31 @@ class Accelerator:
         """What its maker calls it."""
         return str(self._call("get_device_name") or self._device)
 
+    @property
+    def facts(self) -> dict[str, object]:
+        """What of CUDA's libraries and settings decides which kernels run."""
+        facts: dict[str, object] = {"device": self.name}
+        if self.kind == "cuda":
+            cudnn = torch.backends.cudnn
+            facts |= {
+                "cudnn": cudnn.version(),
+                "cudnn_benchmark": cudnn.benchmark,
+                "float32_convolutions": TF32 if cudnn.allow_tf32 and _may_round() else FLOAT32,
+                "capability": ".".join(map(str, torch.cuda.get_device_capability(self._device))),
+            }
+        return facts
+
+    @property
+    def float32_products(self) -> str | None:
+        """How it multiplies matrices of float32, by PyTorch's settings."""
+        if self.kind != "cuda":
+            return None
+        return TF32 if torch.get_float32_matmul_precision() != "highest" and _may_round() else FLOAT32
+
+    def trim(self) -> None:
+        """Give back what PyTorch keeps for later tensors."""
+        self._call("empty_cache", ())
+
     def wait(self) -> None:
         """Wait for all that it has to do."""
         self._module.synchronize(*self._place)
@@ -64,7 +94,7 @@ class Accelerator:
         """Return a function that empties its last cache; None where nobody tells its size, as PyTorch before 2.5."""
         properties = self._call("get_device_properties")
         sizes = (getattr(properties, name, 0) for name in ("L2_cache_size", "last_level_cache_size"))
-        size = next(filter(None, sizes), 0)
+        size = max(next(filter(None, sizes), 0), HIP_CACHE if torch.version.hip else 0)
         return CacheSweep(self._device, size) if size else None
 
     def free_memory(self) -> int | None:
@@ -96,10 +126,15 @@ class Accelerator:
             f"{'CUDA' if self.kind == 'cuda' else self.kind} caching allocator",
         )
 
-    def _call(self, name: str) -> Any:
+    def _call(self, name: str, place: tuple[Any, ...] | None = None) -> Any:
         """Return the answer of its module's function of that name, which may be missing."""
         function: Callable[..., Any] | None = getattr(self._module, name, None)
-        return None if function is None else function(*self._place)
+        return None if function is None else function(*(self._place if place is None else place))
+
+
+def _may_round() -> bool:
+    """Whether products may be rounded to TF32: from Ampere on, unless NVIDIA's own variable forbids it."""
+    return os.environ.get("NVIDIA_TF32_OVERRIDE") != "0" and torch.cuda.get_device_capability() >= (8, 0)
 
 
 def accelerator_of(device: Any) -> Accelerator | None:
@@ -107,11 +142,44 @@ def accelerator_of(device: Any) -> Accelerator | None:
     return None if device.type == "cpu" else Accelerator(device)
 
 
+def device_of(name: str) -> Any:
+    """Return PyTorch's device of that name; raises `Unsupported` for one that it cannot have.
+
+    ROCm's devices are `cuda` to PyTorch, and `hip` or `rocm` to others.
+    """
+    kind, _, index = name.partition(":")
+    try:
+        return torch.device(f"cuda:{index}" if kind in ("hip", "rocm") and torch.version.hip else name)
+    except RuntimeError as error:
+        raise Unsupported(
+            f"PyTorch has no device `{name}`", slug="no_device", hint=f"it has {', '.join(names())}"
+        ) from error
+
+
 def names() -> list[str]:
     """Return the devices that are here, the CPU left out."""
+    return [name for kind in _kinds() for name in _names(kind, getattr(torch, kind, None))]
+
+
+def in_use() -> list[str]:
+    """Return the kinds of devices that this process has begun to use."""
+    modules = ((kind, getattr(torch, kind, None)) for kind in _kinds() if kind != "mps")
+    return [kind for kind, module in modules if getattr(module, "is_initialized", lambda: False)()]
+
+
+def wait_for_all() -> None:
+    """Wait for every device in use; a GPU on which this process has nothing is left alone: a wait takes memory."""
+    has_context = getattr(torch._C, "_cuda_hasPrimaryContext", lambda _: True)
+    for kind in in_use():
+        module = getattr(torch, kind)
+        for number in range(module.device_count()):
+            if kind != "cuda" or has_context(number):
+                module.synchronize(number)
+
+
+def _kinds() -> tuple[str, ...]:
     registered = torch._C._get_privateuse1_backend_name()
-    kinds = (*KINDS, *([] if registered == NOBODY else [registered]))
-    return [name for kind in kinds for name in _names(kind, getattr(torch, kind, None))]
+    return (*KINDS, *([] if registered == NOBODY else [registered]))
 
 
 def _names(kind: str, module: ModuleType | None) -> list[str]:

@@ -52,6 +52,11 @@ def start(side: Side) -> TorchBackend:
     return TorchBackend(side)
 
 
+def best_device(side: Side) -> str:
+    """Return the first accelerator, or the CPU."""
+    return next(iter(accelerator.names()), "cpu")
+
+
 def running_backend(device: str) -> TorchBackend:
     """Return the backend of a process that has imported PyTorch itself; its threads stay as many as they are."""
     return TorchBackend(Side("torch", device=device, threads=torch.get_num_threads()))
@@ -70,8 +75,9 @@ class TorchBackend(Backend):
         self._program: Any = None
         torch.set_num_threads(side.threads)
         keras.configure(self.name, side.device)
-        self.device = torch.device(side.device)
+        self.device = accelerator.device_of(side.device)
         self.accelerator = accelerator.accelerator_of(self.device)
+        self.float32_products = None if self.accelerator is None else self.accelerator.float32_products
         square = torch.ones(threads.square(side))
         self.threads_seen: float | None = threads.count(lambda: torch.mm(square, square))
         if side.mode == "compiled":  # the compiler takes seconds to import, which no other child waits for
@@ -92,9 +98,7 @@ class TorchBackend(Backend):
             "threads_seen": self.threads_seen,
             **keras.facts(),
         }
-        if self.accelerator is not None:
-            facts["device"] = self.accelerator.name
-        return facts
+        return facts if self.accelerator is None else {**facts, **self.accelerator.facts}
 
     def devices(self) -> list[str]:
         """Return accelerators first."""
@@ -244,6 +248,10 @@ class TorchBackend(Backend):
             warnings.simplefilter("ignore")
             return torch.frombuffer(memory, dtype=self.dtype(spec.dtype)).view(spec.shape)
 
+    def carry(self, tensor: Any) -> Any:
+        """Return a copy on the device."""
+        return tensor.to(self.device, copy=True)
+
     def address(self, tensor: Any) -> int:
         """Return where the elements lie."""
         return int(tensor.data_ptr())
@@ -301,6 +309,15 @@ class TorchBackend(Backend):
     def free_memory(self) -> int | None:
         """Return the free memory of the device, with that which PyTorch keeps for later tensors."""
         return None if self.accelerator is None else self.accelerator.free_memory()
+
+    def place(self, tensor: Any) -> str | None:
+        """Return the kind of its device."""
+        return str(tensor.device.type)
+
+    def trim(self) -> None:
+        """Give back what the device's allocator keeps."""
+        if self.accelerator is not None:
+            self.accelerator.trim()
 
     def live_memory(self) -> int | None:
         """Return the bytes of the tensors that live on the device."""

@@ -22,6 +22,7 @@ from torch.profiler import ExecutionTraceObserver
 
 from opperf.child.backends.common.python_stacks import PROFILE_FUNCTION_SET, PythonCalls, Stacks
 from opperf.child.backends.common.watching import WindowWatcher
+from opperf.child.backends.torch.accelerator import WATCHED, in_use, wait_for_all
 from opperf.child.backends.torch.compiled_graphs import CompiledGraphs
 from opperf.child.backends.torch.memory_guard import MemoryGuard
 from opperf.child.backends.torch.modules import Ranges
@@ -37,6 +38,9 @@ from opperf.domain.units import format_bytes
 MEMORY_NOTE = "torch: memory is counted from the start of the profile, in the thread that started the profiler only"
 ENDED_NOTE = "torch: the script started PyTorch's profiler itself, which ended this one; its data is lost"
 TAKEN_NOTE = f"torch: {PROFILE_FUNCTION_SET}"
+UNSEEN_NOTE = (
+    "torch: of `{}` devices only launches are seen, and what the host waits for; no profiler shows what runs there"
+)
 #: From this share of the time, a note says that recording Python calls slowed the script down.
 SLOW = 0.2
 #: Above every level of Kineto's messages: it would print a line at each start and stop.
@@ -94,7 +98,7 @@ class Watcher(WindowWatcher[Window]):
                 hint="end its `torch.profiler.profile` block first",
                 slug="profiler_taken",
             )
-        _wait()
+        wait_for_all()
         if not torch.cuda.is_available():  # where there is a GPU, Kineto may have to say why it sees nothing of it
             os.environ.setdefault("KINETO_LOG_LEVEL", SILENT)
         # A driver of GPUs does not survive a copy of its process, and a file of arguments is open in both. Before the
@@ -123,7 +127,7 @@ class Watcher(WindowWatcher[Window]):
         if self._calls is not None:
             self._calls.stop()
         self._passed += time.perf_counter() - self._since
-        _wait()
+        wait_for_all()
         self._steps.close()
         if self._observer is not None:
             self._observer.stop()
@@ -181,7 +185,8 @@ class Watcher(WindowWatcher[Window]):
         slowdown = self._of_stacks()
         self._stacks = None if self._calls is None else self._calls.take()
         has_rival = self._calls is not None and self._calls.has_rival
-        self._notes |= dict.fromkeys((*[TAKEN_NOTE] * has_rival, *self._of_limit(), *slowdown))
+        unseen = (UNSEEN_NOTE.format(kind) for kind in in_use() if kind not in WATCHED)
+        self._notes |= dict.fromkeys((*[TAKEN_NOTE] * has_rival, *self._of_limit(), *slowdown, *unseen))
         profile = super().take()
         self._stacks = None
         return profile
@@ -243,7 +248,7 @@ class Watcher(WindowWatcher[Window]):
 
     def _session(self) -> Any:
         return torch.autograd.profiler.profile(
-            use_device="cuda" if torch.cuda.is_available() else None,
+            use_device=next((kind for kind in WATCHED if getattr(torch, kind).is_available()), None),
             use_kineto=True,
             record_shapes=self._watching.shapes,
             with_flops=self._watching.shapes,  # counted from the shapes
@@ -266,9 +271,3 @@ def _observer(file: str) -> ExecutionTraceObserver | None:
         return None
     os.environ.setdefault("ENABLE_PYTORCH_EXECUTION_TRACE_SAVE_INTEGRAL_TENSOR_RANGE", "1")
     return ExecutionTraceObserver().register_callback(file)
-
-
-def _wait() -> None:
-    if torch.cuda.is_initialized():
-        for number in range(torch.cuda.device_count()):
-            torch.cuda.synchronize(number)

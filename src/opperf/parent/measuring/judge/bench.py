@@ -74,8 +74,8 @@ class Bench:
             self._copies = Area("results", RESULT_BYTES)
             self._open.callback(self._copies.close)
             self._copied = self._copies.map()
-            # The program is the candidate's affair: what is right does not depend on it.
-            side = replace(trial.side, mode="eager")
+            # Program and device are the candidate's affair: what is right does not depend on them.
+            side = replace(trial.side, mode="eager", device="cpu")
             self._weights = Area("weights", WEIGHT_BYTES if problem else 0)
             self._open.callback(self._weights.close)
             files = (self._inputs.descriptor, self._copies.descriptor, self._weights.descriptor)
@@ -108,7 +108,7 @@ class Bench:
             self.standing = self._examiner.ask(pose, self._settings.timeout)
         self.case = case
         self.geometry: Geometry = geometry(case, SLOT_BYTES, slots, self.constant)
-        trial = replace(self.trial, case=case, side=replace(self.trial.side, mode="eager"))
+        trial = replace(self.trial, case=case, side=replace(self.trial.side, mode="eager", device="cpu"))
         request = Examine(trial, self.geometry, self._inputs.descriptor, self._copies.descriptor, kind)
         self.outlines = self._examiner.ask(request, self._settings.timeout).tensors
         return self.outlines

@@ -92,13 +92,10 @@ def reference_trials(
 
 
 def _selection(operators: Sequence[str], request: Request, progress: Progress) -> Selection:
-    """Return the selection, on the CPU; raises `InputError` for another device."""
+    """Return the selection, on the CPU where no device is named; raises `InputError` for several."""
     selection = requests.selection(operators, request, note=progress.note)
-    for device in selection.devices:
-        if parse_device(device) != "cpu":
-            raise InputError(
-                f"`--device {device}`: the judge has been proven on the CPU only",
-                hint="leave out `--device`; `opperf compare` measures there",
-                slug="unknown_device",
-            )
-    return replace(selection, devices=("cpu",))
+    devices = {parse_device(device) for device in selection.devices} or {"cpu"}
+    if len(devices) > 1:
+        text = f"`--device` names {len(devices)} devices, and candidates are judged on one"
+        raise InputError(text, hint=f"`--device {selection.devices[0]}`", slug="unknown_device")
+    return replace(selection, devices=tuple(devices))

@@ -163,7 +163,8 @@ class Judge:
         if log.looked is not None:
             stages["look"] = log.looked
         if len(log.slowed) >= LEAST_PAIRS and median(log.slowed) > MOST_SLOWED:
-            text = f"calls of the reference took {median(log.slowed):.1f} times as much CPU time once it was loaded"
+            what = "as much CPU time" if base.side.device == "cpu" else "as long"
+            text = f"calls of the reference took {median(log.slowed):.1f} times {what} once it was loaded"
             log.evidence.append(Evidence("disturbs", text, "timed", base.case, {"pairs": log.slowed}))
         if log.evidence:
             evidence = log.evidence[0]

@@ -104,6 +104,7 @@ class Match(Pair):
         self._bench, self._log = bench, log
         self._random = random.SystemRandom()  # nobody may foresee an order, whatever the seed of the comparison
         self._sides = base, new
+        self._on_cpu = base.device == "cpu"
         self._seats: list[Seat] = []
         try:
             self._prepare()
@@ -180,7 +181,7 @@ class Match(Pair):
                 self._look(ring)
                 self._prepare(anew=True)
         self._check_usage(every, new.side.threads)
-        self._log.slowed.append(median(turned.sample.cpu_ns for turned, _ in every) / alone)
+        self._log.slowed.append(median(self._cost(turned.sample) for turned, _ in every) / alone)
         return ring, hot
 
     def _look_early(self, calls: int) -> None:
@@ -216,15 +217,19 @@ class Match(Pair):
         check_outlines(self._bench, seat, "timed")
 
     def _warm_up(self, place: int, calls: int) -> float:
-        """Return the CPU time of a turn of one of them alone, in nanoseconds: the reference's is no other's affair."""
+        """Return the cost of a turn of one of them alone, in nanoseconds: the reference's is no other's affair."""
         seat = self._on(place)
         turns = []
         for _ in range(WARM_TURNS):
             slots = self._random.sample(range(self._bench.geometry.slots), calls)
             seat.line_up(slots)
             self._bench.draw(slots, ["plain"] * calls)
-            turns.append(self._go(place).sample.cpu_ns)
+            turns.append(self._cost(self._go(place).sample))
         return max(1.0, median(turns))
+
+    def _cost(self, sample: Sample) -> int:
+        """Return what a turn took of what both sides share: CPU time, and on a device the time of that."""
+        return sample.cpu_ns if self._on_cpu else sample.wall_ns
 
     def _on(self, place: int) -> Seat:
         """Return a stand, as the one whose turn it is."""
@@ -243,7 +248,7 @@ class Match(Pair):
             seat.line_up((1,), calls)
             sample = self._go(place).sample
             # Beside other work the judge's clock says more of that than of the call.
-            seconds = min(sample.wall_ns, sample.cpu_ns or sample.wall_ns) / 1e9
+            seconds = min(sample.wall_ns, self._cost(sample) or sample.wall_ns) / 1e9
             if seconds > TURN_SECONDS or calls >= MOST_CALLS:
                 return seconds / calls
             calls *= 4

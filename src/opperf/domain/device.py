@@ -1,0 +1,13 @@
+"""How both towers speak of a device beside the CPU: what a child is told of it, and what it says."""
+
+from __future__ import annotations
+
+#: The variables that show a process some GPUs of NVIDIA, and by which order they are numbered: that of their places on
+#: the bus, as NVIDIA's own tools number them.
+SHOWN, ORDER, BY_BUS = "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "PCI_BUS_ID"
+#: The variable that names the command which a child on a device belongs to.
+COMMAND = "OPPERF_COMMAND"
+#: The fact that says how products of float32 are computed: as float32, or rounded to the 10 bits of TF32.
+FLOAT32_PRODUCTS, FLOAT32, TF32 = "float32_products", "float32", "TF32"
+#: The element types that this is about.
+ROUNDED = ("float32", "complex64")

@@ -1,0 +1,79 @@
+"""The GPUs of a machine, by an nvidia-smi that answers as NVIDIA's does, and what a child is shown of them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from opperf.domain.plan import Side
+from opperf.parent.workers import gpus
+from opperf.parent.workers.gpus import Gpu, Silence, inside, outside, variables
+
+LISTING = "A, 1024, 570.1, GPU-aa\nB, [N/A], 570.1, GPU-bb\n"
+
+
+@pytest.fixture(autouse=True)
+def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The tool on PATH, which lists two GPUs."""
+    program = tmp_path / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\nprintf '{LISTING}'\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(gpus, "DEVICES", tmp_path)
+    gpus._answer.cache_clear()
+    return program
+
+
+def on(device: str, **settings: str) -> Side:
+    return Side("torch", device=device, settings=settings)
+
+
+def test_gpus_are_read_from_nvidia_smi_and_no_record_of_the_machine_names_one() -> None:
+    assert gpus.present() == [Gpu("A", 2**30, "570.1", "GPU-aa"), Gpu("B", None, "570.1", "GPU-bb")]
+    facts = gpus.facts() or []
+    assert [set(fact) for fact in facts] == [{"name", "memory", "driver"}] * 2
+
+
+def test_a_child_sees_the_gpu_of_its_side_alone_and_calls_it_the_first() -> None:
+    shown = variables(on("cuda:1"), {})
+    assert (shown["CUDA_VISIBLE_DEVICES"], shown["CUDA_DEVICE_ORDER"]) == ("GPU-bb", "PCI_BUS_ID")
+    assert inside(on("cuda:1"), shown) == "cuda:0"
+    assert outside(["cuda:0", "cpu"], shown, {}) == ["cuda:0", "cuda:1", "cpu"]
+
+
+@pytest.mark.parametrize(
+    ("device", "environment", "shown"),
+    [
+        ("cuda:0", {"CUDA_VISIBLE_DEVICES": "1"}, "GPU-bb"),  # the user's first one
+        ("cuda:1", {"CUDA_VISIBLE_DEVICES": "1"}, None),
+        ("cuda:0", {"CUDA_VISIBLE_DEVICES": "MIG-cc,GPU-aa"}, "MIG-cc"),
+        ("cuda:0", {"CUDA_VISIBLE_DEVICES": ""}, None),
+        ("cuda:2", {}, None),  # the framework says what there is
+        ("cpu", {}, None),
+        ("late:0", {}, None),
+    ],
+)
+def test_what_the_user_shows_is_counted_and_what_is_not_there_is_left_to_the_framework(
+    device: str, environment: dict[str, str], shown: str | None
+) -> None:
+    found = variables(on(device), environment)
+    assert found.get("CUDA_VISIBLE_DEVICES") == shown
+    assert inside(on(device), found) == (device if shown is None else "cuda:0")
+
+
+def test_a_side_that_says_itself_what_is_visible_is_believed() -> None:
+    assert "CUDA_VISIBLE_DEVICES" not in variables(on("cuda:0", **{"env.CUDA_VISIBLE_DEVICES": "1"}), {})
+
+
+def test_a_driver_that_does_not_answer_in_time_is_told_and_no_run_goes_to_the_cpu_in_silence(
+    nvidia_smi: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nvidia_smi.write_text("#!/bin/sh\nexec sleep 60\n")
+    monkeypatch.setattr(gpus, "LIMIT", 0.05)
+    with pytest.raises(Silence, match=r"`nvidia-smi` does not answer within 0\.05 s") as told:
+        gpus.has_gpu()
+    assert "`--device cuda:0`" in (told.value.hint or "")
+    assert gpus.facts() is None
+    assert "CUDA_VISIBLE_DEVICES" not in variables(on("cuda:0"), {})
