@@ -135,10 +135,10 @@ def _record(operator: str, framework: str, base: float, place: int, rand: random
 
 
 @contextmanager
-def serving(store: Archive, **options: Any) -> Iterator[str]:
+def serving(store: Archive, *, port: int = 0, **more: Any) -> Iterator[str]:
     """Serve a database on a free port of this machine, in a thread; yields the address of the first page."""
-    app = application(store, hosts=["127.0.0.1"], **options)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    app = application(store, hosts=["127.0.0.1"], **more)
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error"))
     thread = Thread(target=server.run)
     thread.start()
     try:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import typer.main
+import yaml
 from tests.docs.conftest import Page, of_each_page
 
 from opperf.catalog import DIRECTIONS, INT64, SIZES, categories, operator
@@ -154,6 +155,20 @@ def test_commands_in_example_workflows_can_be_given(root: Path) -> None:
         assert {"gate", "nightly"} & {words[0] for words in result}, workflow.name
         for words in result:
             check(words)
+
+
+def test_what_serves_a_team_are_commands_that_exist_and_variables_that_are_told(root: Path) -> None:
+    folder = root / "examples" / "serve"
+    unit = (folder / "opperf-serve.service").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^ExecStart=\S+/opperf (.*)$", unit, re.MULTILINE)
+    text = (folder / "compose.yml").read_text(encoding="utf-8")
+    service = yaml.safe_load(text)["services"]["opperf"]
+    for words in (shlex.split(line), service["command"]):
+        check(words)
+    told = set(re.findall(r"^(\w+)=", (folder / "env.example").read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(re.findall(r"\$\{(\w+):\?\}", text)) == told
+    page = (root / "docs" / "how-to" / "serve-a-team.md").read_text(encoding="utf-8")
+    assert all(name in page for name in {"OPPERF_TOKEN", "OPPERF_MACHINES"} & told)
 
 
 @pytest.fixture(scope="module")

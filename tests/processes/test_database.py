@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 from sqlalchemy import Table, func, select
@@ -193,3 +193,28 @@ def test_pages_say_the_same_of_either_database_to_several_visitors_at_once(addre
     ):
         for one, other in visitors.map(partial(answer, (expected, own)), PAGES * 2):
             assert one == other
+
+
+def test_machines_that_add_while_visitors_read_lose_nothing(address: str) -> None:
+    tokens = {f"machine{number}": f"a-token-of-machine-{number}" for number in range(8)}
+    document = measure("1.2").to_json()
+
+    def send(name: str) -> set[int]:
+        headers = {"Authorization": f"Bearer {tokens[name]}"}
+        statuses = set()
+        for number in range(5):
+            body = json.dumps({**document, "run": {**measure("1.2").header(), "id": f"{name}-{number}"}}).encode()
+            for _ in range(2):
+                statuses.add(urlopen(Request(f"{place}/api/runs", body, headers), timeout=300).status)
+        return statuses
+
+    with (
+        archive(address, nights=3) as store,
+        serving(store, machines=tokens) as place,
+        ThreadPoolExecutor(16) as visitors,
+    ):
+        pages = [visitors.submit(urlopen, f"{place}{page}", timeout=300) for page in ("/", "/runs", "/changes") * 8]
+        assert [*visitors.map(send, tokens)] == [{200, 201}] * 8
+        assert {page.result().status for page in pages} == {200}
+        there = [entry for entry in entries(store) if entry.key.startswith("machine")]
+        assert ({entry.rows for entry in there}, len(there)) == ({1}, 40)

@@ -295,6 +295,50 @@ def import_files(
         raise typer.Exit(3)
 
 
+@app.command("push")
+def push_runs(
+    server: Annotated[
+        str, typer.Argument(metavar="URL", help="Address of `opperf serve`, such as https://perf.example.com.")
+    ],
+    *,
+    database: Database = None,
+    token: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="TOKEN", envvar="OPPERF_MACHINE_TOKEN", help="Token by which the server knows this machine."
+        ),
+    ] = None,
+) -> None:
+    """Send the runs in the database to a team's server, each once.
+
+    What cannot be sent waits in the database for the next time.
+
+    Exit codes: 0 the server has every run, 2 bad input, 3 some wait, or the server refused some.
+    """
+    from opperf.domain.errors import InputError
+    from opperf.domain.units import plural
+    from opperf.parent.cli.output import tell
+    from opperf.parent.cli.progress import Bar
+    from opperf.parent.commands.history import archive
+    from opperf.parent.commands.push import address, push
+
+    address(server)
+    if not token:
+        raise InputError("the server needs a token", hint="set `OPPERF_MACHINE_TOKEN`", slug="token")
+    bar = Bar()
+    try:
+        with archive(database) as store:
+            done = push(store, server, token, note=bar.note, progress=partial(bar.step, "sending runs"))
+    finally:
+        bar.close()
+    counts = done.counts
+    tell(f"{plural(counts['added'], 'run')} added, {counts['there']} there already, {counts['refused']} refused")
+    if done.waiting:
+        tell(f"{plural(done.waiting, 'run')} not sent: {done.trouble}; they wait for the next time")
+    if done.waiting or counts["refused"]:
+        raise typer.Exit(3)
+
+
 @app.command("triage")
 def triage_changes(
     names: Annotated[list[str], typer.Argument(metavar="CHANGE...", help="Names that `opperf history changes` shows.")],

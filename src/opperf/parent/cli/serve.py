@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from opperf.parent.store.database.archive import Archive
 
 Option = typer.Option
-#: The fewest characters of a token: no one guesses it.
-LEAST = 16
+#: How long requests that are under way may take once the server is to stop. Seconds.
+LAST = 10
 
 
 def serve(
@@ -41,16 +41,25 @@ def serve(
     name: Annotated[
         Optional[list[str]], Option(metavar="NAME", help="Host name by which visitors reach the pages. Repeatable.")
     ] = None,
+    access_log: Annotated[
+        bool, Option("--access-log", help="Write a line of JSON to stderr for each request.")
+    ] = False,
 ) -> None:
     """Serve a database of results as web pages.
 
     The pages show changes, operators over builds, runs, suites and machines. Only this machine can reach them unless
-    you give `--host` and `--token`. Requires `pip install starlette uvicorn`.
+    you give `--host` and `--token`. Machines with a token of their own, in $OPPERF_MACHINES or opperf.toml, may add
+    runs. Requires `pip install starlette uvicorn`.
     """
+    import sys
+    from pathlib import Path
+
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import tell
     from opperf.parent.commands.demo import NOTICE
     from opperf.parent.commands.history import archive
+    from opperf.parent.sources.gate_file import find_machines
+    from opperf.parent.sources.machine_tokens import machine_tokens
 
     check_address(host, token)
     if demo and database is not None:
@@ -69,14 +78,20 @@ def serve(
             "`opperf serve` needs starlette and uvicorn, which are not installed", hint=hint, slug="no_package"
         ) from problem
     names = [*(name or ()), host, "localhost", "127.0.0.1", "[::1]"]
-    with _demo() if demo else archive(database) as store, listen(host, port) as socket:
+    machines = machine_tokens(find_machines(Path()), readers=token)
+    with _demo() if demo else archive(database, create=bool(machines)) as store, listen(host, port) as socket:
         place = (
             f"http://{f'[{host}]' if ':' in host else host}:{socket.getsockname()[1]}/{'?token=TOKEN' if token else ''}"
         )
         tell(f"serving {'a made-up month' if demo else store.address} at {place}; stop with Ctrl-C")
-        notice = NOTICE if demo else ""
-        app = application(store, hosts=names, token=token, write=write, notice=notice, tell=tell)
-        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[socket])
+        if machines:
+            tell(f"machines that may add runs: {', '.join(machines)}")
+        log, notice = sys.stderr if access_log else None, NOTICE if demo else ""
+        app = application(
+            store, hosts=names, token=token, write=write, machines=machines, log=log, notice=notice, tell=tell
+        )
+        config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=LAST)
+        uvicorn.Server(config).run(sockets=[socket])
 
 
 @contextmanager
@@ -109,6 +124,7 @@ def listen(host: str, port: int) -> Socket:
 def check_address(host: str, token: str | None) -> None:
     """Raise `InputError` for an address that others reach where no token keeps them out, or one that is too short."""
     from opperf.domain.errors import InputError
+    from opperf.parent.sources.machine_tokens import LEAST
 
     if token is not None and len(token) < LEAST:
         raise InputError(f"the token has {len(token)} characters, expected {LEAST} or more", slug="token")

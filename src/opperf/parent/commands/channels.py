@@ -10,6 +10,7 @@ import os
 import smtplib
 import ssl
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from email.message import EmailMessage
 from email.policy import SMTP
 from http.client import HTTPException
@@ -34,11 +35,23 @@ TROUBLES = (OSError, HTTPException, smtplib.SMTPException, ValueError)
 
 
 class Trouble(Exception):
-    """Why messages were not sent; `is_certain` is False where they may have arrived after all."""
+    """Why messages were not sent; `is_certain` is False where they may have arrived after all.
 
-    def __init__(self, words: str, *, is_certain: bool = True) -> None:
+    A web server's answer has a `status`, the text of its `body`, and where it says so the seconds to `wait`.
+    """
+
+    def __init__(
+        self,
+        words: str,
+        *,
+        is_certain: bool = True,
+        status: int | None = None,
+        body: bytes = b"",
+        wait: str | None = None,
+    ) -> None:
         super().__init__(words)
-        self.is_certain = is_certain
+        self.is_certain, self.status, self.body = is_certain, status, body
+        self.wait = float(wait) if wait is not None and wait.isdecimal() else None
 
 
 class _Stay(HTTPRedirectHandler):
@@ -140,18 +153,28 @@ def write_comment(issue: Issue, contents: Sequence[JsonObject], variables: Mappi
 
 def _ask(method: str, url: str, body: JsonObject | None, token: str | None = None) -> object:
     """Return the JSON that a server answers, None for other text; raises `Trouble`, which names no address."""
-    headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "opperf"}
-    headers |= {} if token is None else {"Authorization": f"Bearer {token}"}
     data = None if body is None else json.dumps(body).encode()
+    return ask(method, url, data, {} if token is None else {"Authorization": f"Bearer {token}"})
+
+
+def ask(method: str, url: str, data: bytes | None, headers: Mapping[str, str], *, patience: float = PATIENCE) -> object:
+    """Return the JSON that a server answers to bytes of it, None for other text; raises `Trouble`.
+
+    No trouble names the address. `patience` is how long the server may take to answer, in seconds.
+    """
+    usual = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "opperf"}
     try:
         if urlsplit(url).scheme not in ("http", "https"):
             raise Trouble("the address is not one of the web")
-        request = Request(url, data, headers, method=method)
-        with build_opener(_Stay).open(request, timeout=PATIENCE) as answer:
+        request = Request(url, data, {**usual, **headers}, method=method)
+        with build_opener(_Stay).open(request, timeout=patience) as answer:
             text = answer.read(MOST_BYTES)
     except HTTPError as error:
-        with error:
-            raise Trouble(f"the server answered {error.code}") from None
+        body = b""
+        with error, suppress(*TROUBLES):
+            body = error.read(MOST_BYTES)
+        words, wait = f"the server answered {error.code}", error.headers.get("Retry-After")
+        raise Trouble(words, status=error.code, body=body, wait=wait) from None
     except URLError as error:  # before the request was sent whole
         raise Trouble(_kind(error.reason)) from None
     except TROUBLES as error:

@@ -134,7 +134,7 @@ class _Documents:
         for key in self._keys:
             try:
                 data = self._archive.document_json(key)
-                document = None if data is None else _own_import(data, f"run {key}").document
+                document = None if data is None else own_import(data, f"run {key}").document
             except InputError as error:
                 self.unreadable.append(Unreadable(key, error.message))
                 continue
@@ -290,9 +290,7 @@ def _read_file(path: Path, version: str) -> Iterator[_Part]:
         for number, value in enumerate(values, 1):
             place = f"{where}: line {number}" if len(values) > 1 else where
             yield (
-                _decisions(value, place)
-                if isinstance(value, dict) and DECISIONS in value
-                else _own_import(value, place)
+                _decisions(value, place) if isinstance(value, dict) and DECISIONS in value else own_import(value, place)
             )
     elif {"benchmarks", "machine_info"} <= keys:
         yield Import.of(pytest_run(first, where))
@@ -329,7 +327,8 @@ def _decisions(value: JsonDict, where: str) -> tuple[Decision, ...]:
     return tuple(Decision.from_json(line, f"{where}: {DECISIONS}[{number}]") for number, line in enumerate(lines))
 
 
-def _own_import(value: object, where: str) -> Import:
+def own_import(value: object, where: str) -> Import:
+    """Read the document of a run as a database writes it; raises `InputError` that says what is wrong and where."""
     document = read_value(value, where)
     if not isinstance(document, (Run, ComparisonRun, NoiseRun, JudgedRun)):
         raise InputError(f"{where}: neither results, comparisons, noise floors nor judgements", slug="input")

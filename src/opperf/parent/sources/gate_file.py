@@ -27,6 +27,8 @@ from opperf.parent.sources.gate_keys import (
     name_of,
     names,
 )
+from opperf.parent.sources.machine_tokens import NAME as MACHINE
+from opperf.parent.sources.machine_tokens import reference
 from opperf.parent.sources.notify_keys import NOTIFY_KEYS, Channels
 from opperf.parent.sources.option import Overrides
 from opperf.parent.sources.options import GateOptions, What
@@ -38,7 +40,7 @@ else:
 
 NAME, SHARED = "opperf.toml", "pyproject.toml"
 #: The tables next to the keys of a gate.
-TABLES = ("expected", "nightly", "database", "notify")
+TABLES = ("expected", "nightly", "database", "notify", "serve")
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,27 @@ def find_database(folder: Path) -> str | None:
     """Return the address that the file of a folder names, None where there is none; raises `InputError`."""
     path = find_gate_file(folder)
     return None if path is None else database_of(_table(read_text(path), path), path)
+
+
+def find_machines(folder: Path) -> dict[str, str]:
+    """Return the variable, as `$NAME`, that has the token of each machine in the table `[serve.machines]` of a file.
+
+    The file is that of a folder; without one there are none. Raises `InputError`.
+    """
+    path = find_gate_file(folder)
+    if path is None:
+        return {}
+    table = _inner(_table(read_text(path), path), "serve", str(path))
+    machines = _inner(table, "machines", str(path))
+    strange = [
+        *(name for name in table if name != "machines"),
+        *(name for name in machines if not MACHINE.fullmatch(name)),
+    ]
+    if strange:
+        hint = "known: `[serve.machines]`, whose keys are names of letters, digits and `_.-`"
+        raise InputError(f"{path}: no key `{strange[0]}` in the table `[serve]`", hint=hint, slug="gate_file")
+    keys = {name: (name, reference) for name in machines}
+    return _values(machines, keys, str(path), path.parent, "serve.machines.")
 
 
 def _table(text: str, path: Path) -> Mapping[str, object]:

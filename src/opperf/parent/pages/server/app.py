@@ -9,15 +9,14 @@ stderr.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import secrets
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -34,6 +33,8 @@ from opperf import __version__
 from opperf.domain.errors import InputError, OpperfError
 from opperf.parent.pages.charts import STYLE, figure
 from opperf.parent.pages.server import details, lists, visits
+from opperf.parent.pages.server.access_log import AccessLog
+from opperf.parent.pages.server.api import Api, equals
 from opperf.parent.pages.server.beside import side_by_side
 from opperf.parent.pages.server.changes import change, changes, decide_change
 from opperf.parent.pages.server.operator_page import operator
@@ -106,12 +107,15 @@ def application(
     hosts: Sequence[str],
     token: str | None = None,
     write: bool = False,
+    machines: Mapping[str, str] | None = None,
+    log: TextIO | None = None,
     notice: str = "",
     tell: Callable[[str], None] = lambda line: print(line, file=sys.stderr),
 ) -> ASGIApp:
     """Return the application that answers for a database under the names of `hosts`.
 
     With `write`, which needs a token, visitors may say what a change is to them, by forms that only its pages have.
+    Each of `machines`, by its name and with its token, may add runs. A `log` gets a line of JSON for each request.
     `notice` stands on every page, and `tell` gets a line about each error that nobody expected.
     """
     csrf = secrets.token_urlsafe() if write and token else ""
@@ -133,13 +137,15 @@ def application(
     routes += [Route(path, partial(_file, *file)) for path, file in files.items()]
     guards = [
         Middleware(TrustedHostMiddleware, allowed_hosts=[*hosts]),
+        Middleware(Api, archive=archive, machines=machines or {}),
         *([Middleware(Token, token=token)] if token else []),
         Middleware(GZipMiddleware),
     ]
     refuse = partial(_refuse, archive, filler)
     handlers = {404: refuse, 405: refuse, Exception: refuse}
     # Around all of it, since what answers for an unexpected error stands before every guard.
-    return Headers(OneLine(Starlette(routes=routes, middleware=guards, exception_handlers=handlers), tell))
+    app = Headers(OneLine(Starlette(routes=routes, middleware=guards, exception_handlers=handlers), tell))
+    return app if log is None else AccessLog(app, log)
 
 
 def _file(kind: str, text: str, _: Request) -> Response:
@@ -200,7 +206,7 @@ async def _decide(archive: Archive, filler: Environment, csrf: str, request: Req
     query, status = dict(request.query_params), 400
     try:
         form = await _form(request)
-        if not _equals(form.get("csrf"), csrf):
+        if not equals(form.get("csrf"), csrf):
             status = 403
             raise InputError(
                 "the form is not of this server, or from before it was started", hint="load the page again"
@@ -293,19 +299,14 @@ class Token:
             return
         request = Request(scope)
         response: ASGIApp = PlainTextResponse("the token is missing: open /?token=TOKEN\n", 401)
-        if _equals(request.query_params.get("token"), self._token):
+        if equals(request.query_params.get("token"), self._token):
             rest = [(name, text) for name, text in request.query_params.multi_items() if name != "token"]
             path = f"/{request.url.path.lstrip('/')}"  # with two slashes it would begin with the name of a host
             there = RedirectResponse(f"{path}{'?' if rest else ''}{urlencode(rest)}", 303)
             there.set_cookie(COOKIE, self._mark, httponly=True, samesite="strict")
             response = there
-        elif _equals(request.cookies.get(COOKIE), self._mark) or _equals(
+        elif equals(request.cookies.get(COOKIE), self._mark) or equals(
             request.headers.get("authorization"), f"Bearer {self._token}"
         ):
             response = self._app
         await response(scope, receive, send)
-
-
-def _equals(text: str | None, secret: str) -> bool:
-    """Whether a text is the secret, compared in constant time."""
-    return text is not None and hmac.compare_digest(text.encode(), secret.encode())

@@ -14,12 +14,13 @@ from typing import Any, Literal, TypeAlias, Union
 
 from sqlalchemy import Connection, delete, select
 
+from opperf.domain.errors import InputError
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.parent.documents.candidates import JudgedRun
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import NoiseRun
 from opperf.parent.store.database import schema
-from opperf.parent.store.database.connection import Address, connect, reading, writing
+from opperf.parent.store.database.connection import Address, connect, reading, version, writing
 from opperf.parent.store.database.documents import fingerprint, pack, unpack
 from opperf.parent.store.database.intake import Intake, expand
 from opperf.parent.store.database.rows import Addition, Rows
@@ -48,11 +49,17 @@ class Archive(AbstractContextManager["Archive"]):
     def __exit__(self, *_: object) -> None:
         self.engine.dispose()
 
-    def add(self, document: Stored, *, samples: bool = False, kind: Kind | None = None) -> Addition:
+    def version(self) -> str:
+        """Return the version of the tables; raises `HarnessError` if the database cannot be reached."""
+        return version(self.engine, self.address)
+
+    def add(
+        self, document: Stored, *, samples: bool = False, kind: Kind | None = None, replace: bool = True
+    ) -> Addition:
         """Add a run, or comparisons, floors or judgements with theirs; samples only when they are asked for.
 
         Samples take the most room; none that are there are lost. The kind is that of the document, or `nightly` or
-        `imported` as the caller says.
+        `imported` as the caller says. Raises `InputError` where another run has the id and is not to be replaced.
         """
         run = document if isinstance(document, Run) else document.run
         pairs = document.comparisons if isinstance(document, ComparisonRun) else ()
@@ -77,6 +84,9 @@ class Archive(AbstractContextManager["Archive"]):
                 whole = not samples or _has_samples(connection, old.id)
                 if whole and old.content == content:
                     return Addition(run.id, "there", count)
+                if old.content != content and not replace:
+                    message = f"the database has a run `{run.id}` with other content"
+                    raise InputError(message, hint="a run is sent once it is finished", slug="conflict")
                 connection.execute(delete(schema.runs).where(schema.runs.c.id == old.id))
             rows = Rows(connection, run)
             rows.head(

@@ -18,6 +18,7 @@ import platformdirs
 from sqlalchemy import Connection, Engine, create_engine, event, inspect
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DataError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import HarnessError, InputError, at_place
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 VARIABLE = "OPPERF_DATABASE"
 #: How long a writer waits for another. Seconds.
 PATIENCE = 60.0
+#: Connections that are kept open, at most: as many as a server has threads that ask at once.
+CONNECTIONS = 40
 #: The systems that a database may be kept by, and the drivers that speak to them.
 DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 #: The number of the lock that writers take in PostgreSQL.
@@ -162,6 +165,12 @@ def reading(engine: Engine, address: Address) -> Iterator[Connection]:
         yield connection
 
 
+def version(engine: Engine, address: Address) -> str:
+    """Return the version of the tables; raises `HarnessError` if the database cannot be reached."""
+    with reading(engine, address) as connection:
+        return str(connection.exec_driver_sql(f"SELECT version_num FROM {VERSIONS}").scalar())
+
+
 @contextmanager
 def _failures(address: Address) -> Iterator[None]:
     """Turn what the driver raises into an error that names the database, and no password.
@@ -176,7 +185,7 @@ def _failures(address: Address) -> Iterator[None]:
     except (OverflowError, UnicodeError, DataError) as error:
         text = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         raise InputError(f"the database `{address}` takes no such value: {text}", slug="database") from error
-    except (OperationalError, DatabaseError, OSError) as error:
+    except (OperationalError, DatabaseError, NoConnection, OSError) as error:
         if str(getattr(error, "orig", None)) == "interrupted":  # SQLite drops what is raised within `_heed_signals`
             raise KeyboardInterrupt from error
         text = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
@@ -188,10 +197,12 @@ def _failures(address: Address) -> Iterator[None]:
 
 def _engine(address: Address) -> Engine:
     if address.file is None:
-        engine = create_engine(address.url, connect_args={"connect_timeout": 10})
+        seconds = {"connect_timeout": 10}
+        # A server that was started anew since has ended its connections: each is tried before it is used.
+        engine = create_engine(address.url, connect_args=seconds, pool_size=CONNECTIONS, pool_pre_ping=True)
         event.listen(engine, "begin", _lock)
     else:
-        engine = create_engine(address.url, connect_args={"timeout": PATIENCE})
+        engine = create_engine(address.url, connect_args={"timeout": PATIENCE}, pool_size=CONNECTIONS)
         event.listen(engine, "connect", _prepare)
         event.listen(engine, "begin", _begin)
     return engine

@@ -1,13 +1,15 @@
 """The queue of messages: each change is told to each place once, whoever asks for it and however often.
 
 Whoever sends a message claims it first. One that was claimed and is neither sent nor given back met a crash: it may
-have arrived, so it is not sent again.
+have arrived, so it is not sent again, unless arriving twice is nothing to it. So it is with runs, which other servers
+get by the same queue.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
+from hashlib import sha256
 
 from sqlalchemy import insert, select, update
 
@@ -17,7 +19,7 @@ from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading, writing
 
-WAITING, SENDING, SENT = "waiting", "sending", "sent"
+WAITING, SENDING, SENT, REFUSED = "waiting", "sending", "sent", "refused"
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,23 @@ def queue(archive: Archive, channel: str, target: str, contents: Mapping[str, Js
             connection.execute(insert(table), additions)
 
 
-def claim(archive: Archive, target: str) -> list[QueuedMessage]:
-    """Return the messages that wait for a place, which nobody else gets from now on, the earliest first."""
+def queue_runs(archive: Archive, channel: str, target: str) -> None:
+    """Add a message for every run that was not queued for a place before, the earliest first."""
+    table = schema.runs
+    with reading(archive.engine, archive.address) as connection:
+        keys = connection.scalars(select(table.c.key).order_by(table.c.started, table.c.id)).all()
+    # As many characters of a hash as the column has.
+    queue(archive, channel, target, {sha256(key.encode()).hexdigest()[:16]: {"run": key} for key in keys})
+
+
+def claim(archive: Archive, target: str, states: Sequence[str] = (WAITING,)) -> list[QueuedMessage]:
+    """Return the messages that wait for a place, which nobody else gets from now on, the earliest first.
+
+    Those of another of `states` are claimed as well: of `SENDING`, those of a crash.
+    """
     table = schema.messages
     with writing(archive.engine.execution_options(writes=True), archive.address) as connection:
-        query = select(table).where(table.c.target == target, table.c.state == WAITING).order_by(table.c.id)
+        query = select(table).where(table.c.target == target, table.c.state.in_(states)).order_by(table.c.id)
         rows = connection.execute(query).all()
         for row in rows:
             claimed = {"state": SENDING, "attempts": row.attempts + 1}
