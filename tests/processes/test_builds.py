@@ -70,6 +70,20 @@ def environment(repository: Path, command: str) -> Path:
     return Path(both.side(both.names[-1]).removeprefix("python=")).parents[1]
 
 
+def test_ends_are_called_as_the_user_named_them_and_git_says_which_commit_each_is(repository: Path) -> None:
+    first = git(repository, "rev-parse", "HEAD~1").strip()
+    git(repository, "tag", "v1", "HEAD~1")
+    git(repository, "tag", "v2", "HEAD")
+    both = Commits(repository, "v1", "HEAD", Recipe("true"), print)
+    assert both.names == ["v1", "HEAD"]
+    assert both.short_hash("v1") == first[:10]
+    good, bad = both.describe(both.names)
+    assert (good.build, good.hash, good.subject, good.author, good.tag) == ("v1", first, "commit 1", "A", "v1")
+    assert (bad.subject, bad.tag) == ("commit 2", "v2")
+    assert bad.date.startswith("20")
+    assert Commits(repository, first[:7], "HEAD", Recipe("true"), print).names == [first[:10], "HEAD"]
+
+
 def lives(pid: int) -> bool:
     with suppress(psutil.NoSuchProcess):  # it may end while this looks
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE

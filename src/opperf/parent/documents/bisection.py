@@ -75,8 +75,26 @@ class LeftOut(Fields):
 
 
 @dataclass(frozen=True)
+class Commit(Fields):
+    """The commit that a build is of: its full hash, and what Git knows of it; the date is ISO 8601.
+
+    `tag` is the first one that has the commit, empty where none does.
+    """
+
+    build: str
+    hash: str
+    subject: str
+    author: str
+    date: str
+    tag: str = ""
+
+
+@dataclass(frozen=True)
 class Bisection:
-    """The results of one `opperf bisect`: of all `builds` from good to bad, some were `built`."""
+    """The results of one `opperf bisect`: of all `builds` from good to bad, some were `built`.
+
+    Of those that are commits, the `commits` say which. The two ends are called as the user named them.
+    """
 
     run: Run
     side: Side
@@ -84,6 +102,11 @@ class Bisection:
     built: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
     answers: tuple[Answer, ...]
+    commits: tuple[Commit, ...] = ()
+
+    def commit(self, build: str) -> Commit | None:
+        """Return the commit of a build; None for a build that is no commit, or was not made."""
+        return next((commit for commit in self.commits if commit.build == build), None)
 
     @classmethod
     def from_json(cls, data: JsonObject, where: str) -> Bisection:
@@ -100,6 +123,7 @@ class Bisection:
                 "builds": list(self.builds),
                 "built": list(self.built),
                 "left_out": encode(self.left_out),
+                "commits": encode(self.commits),
                 "answers": encode(self.answers),
             },
         }

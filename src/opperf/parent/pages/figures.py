@@ -26,6 +26,7 @@ from opperf.parent.documents.floor import NoiseRun
 from opperf.parent.documents.suite_change import SuiteChange
 from opperf.parent.documents.trace import Replay
 from opperf.parent.documents.what_if import WhatIfRun
+from opperf.parent.pages.bisect_figures import staircases
 from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.labels import case_words, labels
@@ -60,7 +61,7 @@ def charts(result: Result, *, still: bool = False) -> list[Chart]:
     if isinstance(result, JudgedRun):
         return [*_speedups(result)]
     if isinstance(result, Bisection):
-        return [*_levels(result)]
+        return [*staircases(result)]
     if isinstance(result, Exploration):
         return [*_cliffs(result)]
     run = result.run if isinstance(result, Replay) else result
@@ -198,35 +199,6 @@ def _row_labels(rows: Sequence[tuple[str, Case, str, Side]]) -> tuple[list[tuple
     names = [(name, text, direction, place(side)) for (name, _, direction, side), text in zip(rows, cases, strict=True)]
     pairs, common = labels(names)
     return pairs, f" All: {common}." if common else ""
-
-
-def _levels(bisection: Bisection) -> Iterator[Chart]:
-    """Draw how builds compare with the good one, each operator by itself."""
-    good = bisection.builds[0]
-    for answer in bisection.answers:
-        probes = [probe for probe in answer.probes if probe.base == good]
-        probes.sort(key=lambda probe: bisection.builds.index(probe.new))
-        if probes:
-            steps = {step.after for step in answer.steps}
-            yield Intervals(
-                f"{answer.case.operator} {answer.direction}: builds against {good}",
-                f"{answer.reason}. The line is two standard errors to either side.",
-                [
-                    Row(
-                        probe.new,
-                        "the step" if probe.new in steps else "",
-                        math.exp(probe.log_ratio),
-                        (math.exp(probe.log_ratio - 2 * probe.error), math.exp(probe.log_ratio + 2 * probe.error)),
-                        f"{math.exp(probe.log_ratio):.3f}",
-                        level="slower" if probe.new in steps and probe.log_ratio > 0 else "s0",
-                        tip=plural(probe.pairs, "pair"),
-                    )
-                    for probe in probes[:MOST_ROWS]
-                ],
-                lambda ratio: f"{ratio:g}",
-                mark=1.0,
-                unit=f"build / {good}",
-            )
 
 
 def _cliffs(exploration: Exploration) -> Iterator[Chart]:

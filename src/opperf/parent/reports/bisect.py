@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from opperf.domain.units import format_percent, format_ratios
-from opperf.parent.documents.bisection import Answer, Bisection, Step
+from opperf.parent.documents.bisection import Answer, Bisection, Commit, Step
 from opperf.parent.reports.comparison import differences
 from opperf.parent.reports.document import Block, Check, Column, Document, Legend, Note, Section, table
 from opperf.parent.reports.machine import crowds
@@ -14,6 +15,11 @@ from opperf.parent.reports.text import case_text, place, short_text, subject
 
 #: What is said of each kind of answer.
 WORDS = {"steps": "found", "slope": "gradual", "same": "no change", "inconclusive": "inconclusive", "failed": "failed"}
+
+#: What programs read of the commit that a step is.
+COMMIT = ("hash", "subject", "author", "date", "tag")
+#: A row: an answer, and one of its steps where it has any.
+Line: TypeAlias = tuple[Answer, Step | None]
 
 LEGEND = Legend(
     {
@@ -27,17 +33,38 @@ LEGEND = Legend(
 
 def document(bisection: Bisection) -> Document:
     """Return the report."""
-    blocks: list[Block] = [table(_columns(bisection), bisection.answers), LEGEND]
+    blocks: list[Block] = [table(_columns(bisection), lines(bisection)), LEGEND]
     blocks += [
-        Section(f"{subject(answer.case, bisection.side)} {answer.direction}", [_probes(answer), *_explanations(answer)])
+        Section(
+            f"{subject(answer.case, bisection.side)} {answer.direction}",
+            [*_changes(bisection, answer), _probes(answer), *_explanations(answer)],
+        )
         for answer in bisection.answers
         if answer.probes
     ]
-    blocks += [Note(f"left out {one.build}: {one.reason}") for one in bisection.left_out]
+    blocks += [Note(f"left out {build.build}: {build.reason}") for build in bisection.left_out]
     blocks += map(Note, [_builds(bisection), *crowds(bisection.run, [bisection.side])])
     text = " ".join(f"{answer.case.operator} {answer.direction}: {answer.reason}." for answer in bisection.answers)
     checks = [*_checks(bisection)]
     return Document("opperf bisect", blocks, bisection.to_json, checks, text, started=bisection.run.started)
+
+
+def lines(bisection: Bisection) -> list[Line]:
+    """Return a row for each step, and one for each answer that names none."""
+    return [(answer, step) for answer in bisection.answers for step in (answer.steps or (None,))]
+
+
+def commit_text(commit: Commit) -> str:
+    """Say which commit a build is."""
+    tag = f", in {commit.tag} and later" if commit.tag else ", in no tag"
+    return f'{commit.hash[:10]} "{commit.subject}" by {commit.author}, {commit.date[:10]}{tag}'
+
+
+def _changes(bisection: Bisection, answer: Answer) -> Iterator[Note]:
+    """Say of each step which commit it is, where builds are commits."""
+    for step in answer.steps:
+        if commit := bisection.commit(step.after):
+            yield Note(f"{step.after} is {commit_text(commit)}", kind="item")
 
 
 def _builds(bisection: Bisection) -> str:
@@ -46,32 +73,51 @@ def _builds(bisection: Bisection) -> str:
     return f"{side}, {ends}: {len(bisection.built)} of {len(bisection.builds)} builds were needed."
 
 
-def _columns(bisection: Bisection) -> tuple[Column[Answer], ...]:
+def _columns(bisection: Bisection) -> tuple[Column[Line], ...]:
     return (
-        Column("case_id", None, lambda answer: answer.case.id),
-        Column("operator", "operator", lambda answer: subject(answer.case, bisection.side), least=10, names=True),
-        Column("direction", "direction", lambda answer: answer.direction, presence="varied", names=True),
-        Column("inputs", None, lambda answer: case_text(answer.case)),
+        Column("case_id", None, lambda line: line[0].case.id),
+        Column("operator", "operator", lambda line: subject(line[0].case, bisection.side), least=10, names=True),
+        Column("direction", "direction", lambda line: line[0].direction, presence="varied", names=True),
+        Column("inputs", None, lambda line: case_text(line[0].case)),
         Column(
             None,
             "inputs",
-            lambda answer: short_text(answer.case),
+            lambda line: short_text(line[0].case),
             least=14,
             lines=6,
             presence="varied",
             place=1,
             names=True,
         ),
-        Column("ratio", "bad / good", lambda answer: answer.ratio, _ratio, align="right"),
-        Column(None, "95 % interval", lambda answer: answer.interval, format_ratios, rank=1),
-        Column("answer", "answer", lambda answer: WORDS[answer.kind]),
-        Column("before", "before", lambda answer: ", ".join(step.before for step in answer.steps), least=12),
-        Column("after", "after", lambda answer: ", ".join(step.after for step in answer.steps), least=12),
-        Column("step", "step", lambda answer: ", ".join(_ratio(step.ratio) for step in answer.steps)),
-        Column("step_interval", "step's interval", lambda answer: ", ".join(map(_interval, answer.steps)), rank=2),
-        Column("probability", "probability", lambda answer: answer.probability, _share, rank=3),
-        Column("reason", "why", lambda answer: answer.reason, least=30, below=True, place=1),
+        Column("ratio", "bad / good", lambda line: line[0].ratio, _ratio, align="right"),
+        Column(None, "95 % interval", lambda line: line[0].interval, format_ratios, rank=1),
+        Column("answer", "answer", lambda line: WORDS[line[0].kind]),
+        Column("before", "before", _of_step(lambda step: step.before), least=12),
+        Column("after", "after", _of_step(lambda step: step.after), least=12),
+        Column("step", "step", _of_step(lambda step: step.ratio), _ratio, align="right"),
+        Column(None, "step's interval", _of_step(lambda step: step.interval), format_ratios, rank=2),
+        Column("step_interval", None, _of_step(lambda step: format_ratios(step.interval))),
+        *(Column(f"after_{name}", None, _of_commit(bisection, name)) for name in COMMIT),
+        Column(None, "commit", _of_commit(bisection, "subject"), least=16),
+        Column("probability", "probability", lambda line: line[0].probability, _share, rank=3),
+        Column("reason", None, lambda line: line[0].reason),
+        Column(None, "why", _reason, least=30, below=True, place=1),
     )
+
+
+def _of_step(read: Callable[[Step], object]) -> Callable[[Line], object]:
+    return lambda line: None if line[1] is None else read(line[1])
+
+
+def _of_commit(bisection: Bisection, name: str) -> Callable[[Line], object]:
+    """Return the function that reads of the commit that a step is."""
+    return _of_step(lambda step: getattr(bisection.commit(step.after), name, None))
+
+
+def _reason(line: Line) -> str:
+    """Return the reason of an answer, once for all of its steps."""
+    answer, step = line
+    return "" if answer.steps and step is not answer.steps[0] else answer.reason
 
 
 def _ratio(ratio: float | None) -> str:
@@ -80,10 +126,6 @@ def _ratio(ratio: float | None) -> str:
 
 def _share(probability: float | None) -> str:
     return "" if probability is None else format_percent(min(probability, 0.999))
-
-
-def _interval(step: Step) -> str:
-    return format_ratios(step.interval)
 
 
 def _probes(answer: Answer) -> Block:

@@ -76,6 +76,13 @@ class Repository:
         """Return a commit with its subject."""
         return self._git("log", "-1", "--format=%h %s", commit)
 
+    def describe(self, commit: str) -> tuple[str, str, str, str]:
+        """Return the subject, author, date (ISO 8601) and first tag of a commit; no tag is an empty text."""
+        words = ("--contains", commit, "--sort=creatordate", "--count=1", "--format=%(refname:strip=2)", "refs/tags")
+        tag = self._git("for-each-ref", *words)
+        date, author, subject = self._git("log", "-1", "--format=%aI%x00%an%x00%s", commit).split("\0", 2)
+        return subject, author, date, tag
+
     def build(self, commit: str, recipe: Recipe, note: Callable[[str], None]) -> Path:
         """Return the folder of a commit's environment; builds it where it is not there.
 

@@ -43,9 +43,14 @@ _Entry: TypeAlias = tuple[str, float, Amount, Annotated[float, AtLeast(1)]]
 class Journal:
     """Comparisons of a search in a file beside its results, line by line, where there is one."""
 
-    def __init__(self, path: Path | None = None, resume: Path | None = None) -> None:
-        """Write to `path`; begin with what `resume` holds. Raises `InputError` for a file that is no journal."""
-        self._path, self._resume = path, resume
+    def __init__(
+        self, path: Path | None = None, resume: Path | None = None, lasting: Callable[[str], str] = str
+    ) -> None:
+        """Write to `path`; begin with what `resume` holds. Raises `InputError` for a file that is no journal.
+
+        `lasting` returns the name of a build by which a later search finds it again: a branch goes on meanwhile.
+        """
+        self._path, self._resume, self._lasting = path, resume, lasting
         self._answers = {} if resume is None else _read(resume)
         if path is not None:
             with explain_errors(path):
@@ -63,7 +68,7 @@ class Journal:
 
     def take(self, subject: Subject, base: str, new: str) -> bool:
         """Give a subject a comparison of the search that was stopped, each once; return False where there is none."""
-        answer = self._answers.get(_key(subject, base, new))
+        answer = self._answers.get(self._key(subject, base, new))
         if not answer:
             return False
         log_ratio, error, pairs = answer.pop(0)
@@ -76,9 +81,12 @@ class Journal:
         """Add the latest comparison of a subject."""
         if self._path is not None:
             last = subject.probes[-1]
-            line = _line((_key(subject, last.base, last.new), [(last.log_ratio, last.error, float(last.pairs))]))
+            line = _line((self._key(subject, last.base, last.new), [(last.log_ratio, last.error, float(last.pairs))]))
             with explain_errors(self._path), self._path.open("a", encoding="utf-8") as file:
                 file.write(line)
+
+    def _key(self, subject: Subject, base: str, new: str) -> str:
+        return f"{subject.trial.case.id} {subject.trial.direction} {self._lasting(base)} {self._lasting(new)}"
 
 
 class Bench:
@@ -242,10 +250,6 @@ def _scatter(ratios: Sequence[float]) -> tuple[float, int]:
     """Return the squares of what pairs are off their mean, as their test has it, and their degrees of freedom."""
     freedom = len(ratios) - 1
     return paired_test(ratios).error ** 2 * len(ratios) * freedom, freedom
-
-
-def _key(subject: Subject, base: str, new: str) -> str:
-    return f"{subject.trial.case.id} {subject.trial.direction} {base} {new}"
 
 
 def _line(entry: tuple[str, Sequence[tuple[float, float, float]]]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from opperf.parent.commands.bisect.bench import Bench, Journal
 from opperf.parent.commands.bisect.builds import Beside, Builds, Commits, Packages
 from opperf.parent.commands.bisect.questions import FEWEST_PAIRS, Questions
 from opperf.parent.commands.bisect.releases import releases
-from opperf.parent.documents.bisection import Answer, Bisection, Step
+from opperf.parent.documents.bisection import Answer, Bisection, Commit, Step
 from opperf.parent.documents.comparison import Verdict
 from opperf.parent.measuring.calibration import stored_floors
 from opperf.parent.measuring.comparing import Comparing
@@ -136,7 +137,8 @@ class Search:
         metric = settings.decisive
         self._band = counting(rule).band if metric.name == INSTRUCTIONS else rule.band
         self._candidates = Candidates(builds.names, builds.parts)
-        self._journal = Journal(order.journal, order.resume)
+        lasting = builds.short_hash if isinstance(builds, Commits) else str
+        self._journal = Journal(order.journal, order.resume, lasting)
         self._bench = Bench(
             *(builds, self._candidates, suffix, metric.name, rule.change),
             *(self._journal, progress.note, self._begin_comparing),
@@ -239,8 +241,22 @@ class Search:
         answers = [self._explain(one, self._last_answer(one)) for one in self._subjects]
         run = header(self._settings, self._start, self._bench.facts, labels=order.labels, command=order.command)
         names = tuple(name for name in self._builds.names if name in self._bench.sides)
-        side = self._bench.sides[names[0]].side
-        return Bisection(run, side, tuple(self._builds.names), names, tuple(self._bench.left_out), tuple(answers))
+        return Bisection(
+            run,
+            self._bench.sides[names[0]].side,
+            tuple(self._builds.names),
+            names,
+            tuple(self._bench.left_out),
+            tuple(answers),
+            self._commits(names),
+        )
+
+    def _commits(self, names: Sequence[str]) -> tuple[Commit, ...]:
+        """Return the commits of builds that are such; what was measured is kept where Git does not answer."""
+        if isinstance(self._builds, Commits):
+            with suppress(InputError):
+                return self._builds.describe(names)
+        return ()
 
     def _last_answer(self, subject: Subject) -> Answer:
         answer = subject.answer or self._judge.answer(subject, last=True)

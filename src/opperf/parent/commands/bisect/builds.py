@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from packaging.version import Version
 from opperf.domain.errors import InputError
 from opperf.domain.registry import FRAMEWORKS
 from opperf.parent.commands.bisect.releases import INSTALLED_PARTS, index_versions, versions_between
+from opperf.parent.documents.bisection import Commit
 from opperf.parent.documents.environment import CURRENT, requirement_name
 from opperf.parent.workers.commits import SHORT, Recipe, Repository, build_home
 from opperf.parent.workers.environments import PYTHON, build_once
@@ -178,7 +179,10 @@ def _versions(names: Sequence[str], packages: dict[str, str]) -> str:
 
 
 class Commits:
-    """Commits of a repository, each built in an environment of its own by a command, and kept."""
+    """Commits of a repository, each built in an environment of its own by a command, and kept.
+
+    The ends are called as the user named them, and the commits between them by their hashes.
+    """
 
     parts = BUILT_PARTS
 
@@ -195,10 +199,21 @@ class Commits:
                 hint="name a commit of the branch that came before",
                 slug="unknown_release",
             )
-        self._commits = {commit[:SHORT]: commit for commit in history}
+        ends = {first: good, last: bad}
+        self._commits = {_name(commit, ends.get(commit)): commit for commit in history}
         self.names: Sequence[str] = list(self._commits)
         self._folders: dict[str, Path] = {}
         self._digests: dict[str, str] = {}
+
+    def short_hash(self, name: str) -> str:
+        """Return the name of a commit that stays when its branch goes on."""
+        return self._commits[name][:SHORT]
+
+    def describe(self, names: Iterable[str]) -> tuple[Commit, ...]:
+        """Return the commits of builds, as Git knows them; raises `InputError` where it does not answer."""
+        return tuple(
+            Commit(name, self._commits[name], *self._repository.describe(self._commits[name])) for name in names
+        )
 
     def side(self, name: str) -> str:
         """Return the environment of a commit; builds it where it is not there."""
@@ -221,3 +236,12 @@ class Commits:
                 total.update(str(file.relative_to(packages)).encode())
                 total.update(file.read_bytes())
         return total.hexdigest()
+
+
+def _name(commit: str, revision: str | None) -> str:
+    """Return the name of a build: the one that the user gave, unless that is a hash.
+
+    >>> _name("0f5c2b7e91d4", None), _name("0f5c2b7e91d4", "v1"), _name("0f5c2b7e91d4", "0F5C")
+    ('0f5c2b7e91', 'v1', '0f5c2b7e91')
+    """
+    return commit[:SHORT] if revision is None or commit.startswith(revision.lower()) else revision
