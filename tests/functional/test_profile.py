@@ -100,6 +100,8 @@ def test_a_folder_stands_for_what_the_last_command_wrote_there(opperf: Opperf, h
         ("--html page.html --output out --read p.json", "page.html"),
         ("--html=page --read p.json", "page"),
         ("--read p.json p.json --html sub/page.html", "sub/page.html"),
+        ("--diff p.json p.json --html d.html", "d.html"),
+        ("--html --output out --diff p.json p.json", "out/profile-diff.html"),
     ],
 )
 def test_a_page_has_the_name_after_the_option_or_its_own(words: str, page: str, opperf: Opperf, here: Path) -> None:

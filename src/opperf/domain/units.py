@@ -50,6 +50,15 @@ def format_seconds(value: float | None) -> str:
     return _scale(value, _SECONDS)
 
 
+def format_difference(value: float | None) -> str:
+    """Print how much longer something takes; what takes less has a minus.
+
+    >>> format_difference(4e-6), format_difference(-500e-9), format_difference(0.0)
+    ('+4.00 us', '-500 ns', '0 s')
+    """
+    return f"{'-' if value < 0 else '+'}{format_seconds(abs(value))}" if value else format_seconds(value)
+
+
 def format_interval(interval: tuple[float, float] | None) -> str:
     """Print an interval of times, both ends in the unit of the upper one.
 

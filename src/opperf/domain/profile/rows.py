@@ -182,10 +182,28 @@ def _typical(calls: Calls, ran: Sequence[float]) -> float:
 
     Where shapes are not recorded, calls of one module are the likeliest to have the same.
     """
-    alike: dict[tuple[object, ...], list[float]] = defaultdict(list)
-    for (event, _, _), own in zip(calls, ran):
-        alike[event.name, event.shapes, event.module, event.phase].append(own)
-    return sum(len(several) * median(several) for several in alike.values()) / 1e9
+    return sum(_medians([event for event, _, _ in calls], ran)) / 1e9
+
+
+def typical_times(profile: Profile) -> list[float]:
+    """Return the seconds of each operator if it took the median of those like it, without waiting for a processor.
+
+    What others within it took is theirs. The sum over a row by name is the row's `typical`.
+    """
+    events = profile.of_kind("operator")
+    processor = Processor(profile.slices)
+    ran = [own * processor.share(event) for event, own in zip(events, own_times(events, profile.recomputations()))]
+    return [time / 1e9 for time in _medians(events, ran)]
+
+
+def _medians(events: Sequence[Event], times: Sequence[float]) -> list[float]:
+    """Return for each event the median of the times of those that are alike."""
+    keys = [(event.name, event.shapes, event.module, event.phase) for event in events]
+    alike: dict[object, list[float]] = defaultdict(list)
+    for key, time in zip(keys, times):
+        alike[key].append(time)
+    medians = {key: median(group) for key, group in alike.items()}
+    return [medians[key] for key in keys]
 
 
 def _with_waiting(rows: Sequence[Row], ran: Sequence[Sequence[float]]) -> list[Row]:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from opperf.parent.documents.trace import Trace
 
 Option = typer.Option
-#: The page that `--html` writes where none is named, and how the name of one ends: other words are a script's.
-PAGE, PAGE_ENDING = "profile.html", ".html"
+#: The pages that `--html` writes where none is named, and how the name of one ends: other words are a script's.
+PAGE, PAGE_OF_TWO, PAGE_ENDING = "profile.html", "profile-diff.html", ".html"
 #: The exit code of a script that was killed by SIGKILL, and the one where nothing was measured.
 KILL_CODE, NOTHING = 137, 3
 
@@ -102,7 +102,8 @@ def profile(
         Optional[str],
         Option(
             metavar="[FILE.html]",
-            help="Also write a page with the table and the timeline. Default: profile.html in the output folder.",
+            help="Also write a page with tables, call trees and timeline; with `--diff` of both profiles. Default: "
+            "profile.html, or profile-diff.html, in the output folder.",
         ),
     ] = None,
     tool: Annotated[
@@ -155,10 +156,11 @@ def profile(
 
     check_format(format)
     check_rows(by, sort or "self", depth, compared=diff)
-    page = None if html is None else Path(html) if html else (output or Path()) / PAGE
+    page = None if html is None else Path(html) if html else (output or Path()) / (PAGE_OF_TWO if diff else PAGE)
     report = partial(_report, format=format, by=by, depth=depth, sort=sort or "self", top=top, tokens=tokens, page=page)
     if diff:
-        _diff(words or (), format, by, sort, top)
+        check_place(page)
+        _diff(words or (), format, by, sort, top, page)
         return
     if read:
         check_place(page)
@@ -252,8 +254,10 @@ def _read(files: Sequence[Path], report: Callable[[Profile], None]) -> None:
     report(with_peaks(merge(map(read_place, files))))
 
 
-def _diff(words: Sequence[str], format: str | None, by: str, sort: str | None, top: int | None) -> None:
-    """Print two profiles that were written, operator by operator; raises `InputError`."""
+def _diff(
+    words: Sequence[str], format: str | None, by: str, sort: str | None, top: int | None, page: Path | None
+) -> None:
+    """Print two profiles that were written, operator by operator, and write the page; raises `InputError`."""
     from opperf.domain.errors import InputError
     from opperf.parent.cli.output import deliver
     from opperf.parent.commands.profile import read_place
@@ -265,6 +269,17 @@ def _diff(words: Sequence[str], format: str | None, by: str, sort: str | None, t
         )
     before, after = (read_place(Path(word)) for word in words)
     deliver(document(before, after, by, sort, top), format)
+    if page is not None:
+        from opperf.parent.pages.profile_page.change import render
+
+        _write_page(page, render(before, after, words))
+
+
+def _write_page(page: Path, text: str) -> None:
+    from opperf.domain.files.destination import write_text
+
+    write_text(page, text)
+    typer.echo(f"wrote {page}", err=True)
 
 
 def _report(
@@ -279,7 +294,6 @@ def _report(
     page: Path | None,
 ) -> None:
     """Print the table, and write the requested page."""
-    from opperf.domain.files.destination import write_text
     from opperf.parent.cli.output import deliver
     from opperf.parent.reports.profile import document
     from opperf.parent.reports.profile_modules import document as tree
@@ -289,8 +303,7 @@ def _report(
     if page is not None:
         from opperf.parent.pages.profile_page import render as whole_page
 
-        write_text(page, whole_page(profile))
-        typer.echo(f"wrote {page}", err=True)
+        _write_page(page, whole_page(profile))
 
 
 #: What a script's user asks the script for.

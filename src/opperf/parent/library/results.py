@@ -257,6 +257,13 @@ class ProfileDiff(Report[Change]):
     def __init__(self, before: event.Profile, after: event.Profile, by: str = "name", sort: str | None = None) -> None:
         rows = changes(before, after, by, profile_change.field_of(sort))
         super().__init__(rows, profile_change.document(before, after, by, sort))
+        self._profiles = before, after
+
+    def to_html(self) -> str:
+        """Return a page of both: call trees and timelines beside each other, and tables."""
+        from opperf.parent.pages.profile_page.change import render
+
+        return render(*self._profiles)
 
     def _summary(self) -> str:
         return plural(len(self), "row")

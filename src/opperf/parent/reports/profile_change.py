@@ -12,7 +12,7 @@ from opperf.domain.errors import check_known
 from opperf.domain.profile.columns import columns, shapes_text
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.rows import Change, Row, changes
-from opperf.domain.units import format_percent, format_seconds
+from opperf.domain.units import format_difference, format_percent, format_seconds
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 from opperf.parent.reports.profile import SORTS
 
@@ -92,9 +92,9 @@ def _columns(first: str) -> tuple[Column[Change], ...]:
         Column(None, "calls", _arrow("calls", str)),
         Column(None, "self", _arrow("own", format_seconds)),
         Column(None, "share", _arrow("share", format_percent), rank=1),
-        Column("typical_difference_s", "change", lambda change: change.typical, _signed),
+        Column("typical_difference_s", "change", lambda change: change.typical, format_difference),
         Column("ratio_of_call", "one call", lambda change: change.ratio_of_call, _ratio),
-        Column("difference_s", "difference", lambda change: change.difference, _signed, rank=3),
+        Column("difference_s", "difference", lambda change: change.difference, format_difference, rank=3),
         Column("ratio", "ratio", lambda change: change.ratio, _ratio, rank=2),
         Column(None, "shapes", lambda change: shapes_text(change.shapes), rank=0, least=12),
     )
@@ -117,10 +117,6 @@ def _arrow(field: str, show: Callable[[float | None], str]) -> Callable[[Change]
         return " -> ".join(dict.fromkeys(texts))
 
     return both
-
-
-def _signed(seconds: float) -> str:
-    return f"{'-' if seconds < 0 else '+'}{format_seconds(abs(seconds))}"
 
 
 def _ratio(ratio: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from opperf.domain.units import format_ratios, format_seconds, plural
+from opperf.domain.units import format_difference, format_ratios, format_seconds, plural
 from opperf.parent.documents.suite_change import Part, Row, SuiteChange, Unmeasured, by_group
 from opperf.parent.reports.document import Block, Check, Column, Document, Legend, Note, table
 
@@ -38,7 +38,7 @@ COLUMNS: tuple[Column[Row], ...] = (
     Column("group", "group", lambda row: row.group, least=10),
     Column("before_s", "before", _time(lambda row: row.before), format_seconds, "right"),
     Column("after_s", "after", _time(lambda row: row.after), format_seconds, "right"),
-    Column("difference_s", "difference", lambda row: row.difference, lambda value: _signed(value), "right"),
+    Column("difference_s", "difference", lambda row: row.difference, format_difference, "right"),
     Column("ratio", "ratio", lambda row: row.ratio, lambda value: "" if value is None else f"{value:.3f}", "right"),
     Column("low", None, _end(0)),
     Column("high", None, _end(1)),
@@ -48,10 +48,6 @@ COLUMNS: tuple[Column[Row], ...] = (
     Column(None, "calls", _calls, align="right", rank=0),
     Column("only", "only", lambda row: row.only),
 )
-
-
-def _signed(seconds: float) -> str:
-    return f"{'-' if seconds < 0 else '+'}{format_seconds(abs(seconds))}" if seconds else "0 s"
 
 
 def document(change: SuiteChange, by: str = "operator") -> Document:

@@ -14,9 +14,9 @@ function gapsOf({begin, end, kind}, [low, length]) {
   return gaps;
 }
 
-// Between nanoseconds of the profile and those of the axis, for a window.
-function axisOf(trace, [low, length]) {
-  const gaps = gapsOf(trace, [low, length]);
+// Between nanoseconds of the profile and those of the axis, for a window; where another has the same scale, nothing is narrowed.
+function axisOf(trace, [low, length], narrows) {
+  const gaps = narrows ? gapsOf(trace, [low, length]) : [];
   const width = narrowShare * length;
   const at = value => {
     let place = value - low;

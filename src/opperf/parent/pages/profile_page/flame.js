@@ -1,5 +1,6 @@
-// Lines of Python as a flame graph, from the outermost at the top to the operators that they called.
-function flameOf({names, full, outer, took, operator}) {
+// Lines of Python as a flame graph, from the outermost at the top to the operators that they called. `own` says what
+// frames are, where they are other than that.
+function flameOf({names, full, outer, took, operator}, own = {}) {
   const depth = [], from = [], free = [], lines = [];
   outer.forEach((frame, place) => {
     depth[place] = frame < 0 ? 0 : depth[frame] + 1;
@@ -13,6 +14,7 @@ function flameOf({names, full, outer, took, operator}) {
     fill: frame => color(operator[frame] ? "operator" : "frame"), name: frame => names[frame],
     ink: frame => operator[frame] ? "#ffffff" : color("ink"), pressed: frame => chart.look([from[frame], until[frame]]),
     said: frame => [full[frame] || names[frame], `${seconds(took[frame])}, ${(100 * took[frame] / took[0]).toPrecision(3)} %`],
+    ...own,
   });
   chart.show({lines, from, until, whole: [0, took[0]]});
   return chart;

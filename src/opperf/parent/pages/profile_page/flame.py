@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+from collections.abc import Sequence
 
 from opperf.domain.profile.event import Profile, own_times
 from opperf.domain.units import plural
+from opperf.parent.analysis.call_trees import LINE
 from opperf.parent.reports.text import one_line
 
 #: Maximum frames to draw, the longest ones; the others are merged into one frame at their place.
 MOST_FRAMES = 2_000
-#: A line of Python, as a profiler writes it: `torch/nn/modules/linear.py(130): forward`.
-LINE = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.*)", re.DOTALL)
 #: Characters of a frame's text.
 LONGEST = 200
 
@@ -50,31 +49,47 @@ def frames(profile: Profile) -> dict[str, list[object]]:
 
 
 def _bound(names: list[str], outer: list[int], took: list[int], leaves: set[int]) -> dict[str, list[object]]:
-    """Return the frames that took most. None takes more than the one around it, which comes before it."""
-    order = [place for place in sorted(range(len(names)), key=lambda place: -took[place]) if took[place]]
-    numbers = {place: number for number, place in enumerate(order[:MOST_FRAMES])}
-    others: dict[int, list[int]] = {}
-    for place in order[MOST_FRAMES:]:
-        if outer[place] in numbers:
-            others.setdefault(numbers[outer[place]], []).append(took[place])
+    """Return the frames that took most."""
+    numbers, others = bound(outer, took)
     figure: dict[str, list[object]] = {
-        "names": [one_line(_short(names[place]))[:LONGEST] for place in numbers],
-        "full": [one_line(names[place])[:LONGEST] if LINE.fullmatch(names[place]) else "" for place in numbers],
+        "names": [frame_text(names[place]) for place in numbers],
+        "full": [full_text(names[place]) for place in numbers],
         "outer": [numbers.get(outer[place], -1) for place in numbers],
         "took": [took[place] for place in numbers],
         "operator": [int(place in leaves) for place in numbers],
     }
-    for number, times in others.items():
-        for column, value in zip(figure.values(), (plural(len(times), "other"), "", number, sum(times), 0)):
+    for number, places in others.items():
+        sums = (plural(len(places), "other"), "", number, sum(took[place] for place in places), 0)
+        for column, value in zip(figure.values(), sums):
             column.append(value)
     return figure
 
 
-def _short(name: str) -> str:
+def bound(outer: Sequence[int], took: Sequence[int]) -> tuple[dict[int, int], dict[int, list[int]]]:
+    """Return the numbers of the frames that took most, by their places, and the places of others right within each.
+
+    No frame takes more than the one around it, which comes before it.
+    """
+    order = [place for place in sorted(range(len(took)), key=lambda place: -took[place]) if took[place]]
+    numbers = {place: number for number, place in enumerate(order[:MOST_FRAMES])}
+    others: dict[int, list[int]] = {}
+    for place in order[MOST_FRAMES:]:
+        if outer[place] in numbers:
+            others.setdefault(numbers[outer[place]], []).append(place)
+    return numbers, others
+
+
+def frame_text(name: str) -> str:
     """Return the text of a frame: the function first, since few have room for everything.
 
-    >>> _short("torch/nn/modules/linear.py(130): forward"), _short("aten::mm")
+    >>> frame_text("torch/nn/modules/linear.py(130): forward"), frame_text("aten::mm")
     ('forward linear.py:130', 'aten::mm')
     """
     line = LINE.fullmatch(name)
-    return f"{line['function']} {line['file'].rpartition('/')[2]}:{line['line']}" if line else name
+    text = f"{line['function']} {line['file'].rpartition('/')[2]}:{line['line']}" if line else name
+    return one_line(text)[:LONGEST]
+
+
+def full_text(name: str) -> str:
+    """Return the text of a line of Python as it was recorded, empty for what is none."""
+    return one_line(name)[:LONGEST] if LINE.fullmatch(name) else ""

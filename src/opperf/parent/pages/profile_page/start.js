@@ -7,12 +7,14 @@ const acts = {
 
 async function start() {
   show();
-  if (data.flame.names) charts.flame = flameOf(data.flame);
+  if (data.flame.names) charts.flame = (data.flame.state ? changeOf : flameOf)(data.flame);
   if (!step) return;
-  const packed = Uint8Array.from(atob(document.getElementById("trace").textContent), one => one.charCodeAt(0));
-  document.getElementById("save").addEventListener("click", () => save([packed], "application/gzip", "timeline.json.gz"));
-  const trace = traceOf(await unpacked(packed));
-  charts.timeline = timelineOf(trace, data.windows);
+  const packed = [...document.querySelectorAll(".trace")].map(script =>
+    Uint8Array.from(atob(script.textContent), one => one.charCodeAt(0)));
+  document.getElementById("save")?.addEventListener("click", () =>
+    save(packed, "application/gzip", "timeline.json.gz"));
+  const trace = beside((await Promise.all(packed.map(unpacked))).map(traceOf), ["before", "after"]);
+  charts.timeline = timelineOf(trace, packed.length > 1 ? data.windows : data.windows.map(window => [window]));
   charts.timeline.choose(step.value);
   step.addEventListener("change", () => charts.timeline.choose(step.value));
   drawLegend(trace, charts.timeline);

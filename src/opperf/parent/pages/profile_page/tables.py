@@ -28,7 +28,7 @@ FACTS = {"shape": "shapes", "module": "module", "stack": "stack"}
 
 def groupings(profile: Profile) -> list[dict[str, object]]:
     """Return a table for each grouping that says more than rows by name do, and that one first."""
-    return [_table(profile, by) for by in GROUPINGS if _tells(profile, by)]
+    return [_table(profile, by) for by in GROUPINGS if tells(profile, by)]
 
 
 def peak(profile: Profile) -> dict[str, object] | None:
@@ -46,7 +46,8 @@ def peak(profile: Profile) -> dict[str, object] | None:
     }
 
 
-def _tells(profile: Profile, by: str) -> bool:
+def tells(profile: Profile, by: str) -> bool:
+    """Whether rows of a grouping say more of a profile than rows by name do, or are those."""
     if by == "group":
         return len({group_of(event.name) for event in profile.of_kind(GROUPINGS[by])}) > 1
     return by == "name" or any(getattr(event, FACTS.get(by, "name")) for event in profile.of_kind(GROUPINGS[by]))
@@ -61,7 +62,7 @@ def _table(profile: Profile, by: str) -> dict[str, object]:
     filled = [first, *(column for column in others if any(column.value(row) not in (None, "") for row in shown_rows))]
     return {
         "by": by,
-        "columns": filled,
+        "columns": [{"title": one.title, "number": one.text is not None, "hint": one.hint} for one in filled],
         "rows": [[_cell(column, row) for column in filled] for row in shown_rows],
         "left_out": len(every) - len(shown_rows),
         "bars": "" if bars is None else figure(bars),

@@ -1,4 +1,4 @@
-// Spans and memory over time, of the window that is chosen.
+// Spans and memory over time, of the window that is chosen: a stretch of each trace, all of them of one scale.
 const memoryHeight = 130, mostFlows = 200;
 // Kinds differ by pattern as well, for eyes and printers that see no colours.
 const patterns = {kernel: [[0, 6, 6, 0]], task: [[0, 0, 6, 6]], api: [[2, 3, 4, 3]]};
@@ -21,14 +21,14 @@ function fillOf(kind) {
 }
 
 function timelineOf(trace, windows) {
-  const {events, begin, end, kind, line, memory, flows} = trace;
-  let axis;
+  const {events, begin, end, kind, line, memory, flows, side, heads} = trace;
+  let axes;
 
   function said(span) {
     const {name, args} = events[span];
     const flags = ["backward", "recomputed", "fused"].filter(flag => args[flag]);
     return [
-      name, `${seconds(end[span] - begin[span])}, from ${seconds(begin[span] - axis.low)} on`,
+      name, `${seconds(end[span] - begin[span])}, from ${seconds(begin[span] - axes[side[span]].low)} on`,
       [kind[span], ...flags].join(", "), args.module, args.shapes?.map(shape => shape.join("x") || "-").join(" "),
       args.allocated != null && `allocated ${bytes(args.allocated)}`,
       args.device != null && `on the device ${seconds(args.device)}`,
@@ -39,7 +39,8 @@ function timelineOf(trace, windows) {
   function flowsOf(span) {
     if (span === null || !["operator", "task"].includes(kind[span])) return [];
     const within = (one, other) => begin[one] >= begin[other] && end[one] <= end[other];
-    const same = (one, other) => events[one].tid === events[other].tid && events[one].pid === events[other].pid;
+    const same = (one, other) => side[one] === side[other]
+      && events[one].tid === events[other].tid && events[one].pid === events[other].pid;
     const isNear = other => same(span, other) && (within(span, other) || within(other, span));
     return flows.filter(pair => pair.some(isNear)).slice(0, mostFlows);
   }
@@ -63,14 +64,15 @@ function timelineOf(trace, windows) {
   const lastBefore = ({time}, value) => first(time.length, place => time[place] > value) - 1;
 
   function paintMemory(pen) {
-    const most = top(), [low, high] = chart.view.map(axis.back), ground = chart.bottom + memoryHeight;
+    const most = top(), ground = chart.bottom + memoryHeight;
     const y = held => ground - held / most * (memoryHeight - 20);
     for (const share of most > 1 ? [0.5, 1] : []) {
       chart.box(chart.gutterNow, y(share * most), chart.width, 1, color("line"));
       chart.write(bytes(Math.round(share * most)), chart.gutterNow + 2, y(share * most) - 7, color("faint"));
     }
     memory.forEach((one, place) => {
-      const {time, held, title, end} = one;
+      const {time, held, title, end} = one, axis = axes[one.side ?? 0], [low, right] = chart.view.map(axis.back);
+      const high = axes.length > 1 ? Math.min(right, axis.back(axis.end)) : right;
       if (hidden.has(title)) return;
       pen.beginPath();
       let reading = Math.max(0, lastBefore(one, low)), before = 0;
@@ -100,6 +102,7 @@ function timelineOf(trace, windows) {
   }
 
   function paintGaps(pen) {
+    const [axis] = axes;
     for (const [from, until] of axis.gaps) {
       pen.save();
       pen.translate(chart.x((axis.at(from) + axis.at(until)) / 2), (chart.bottom + chart.below) / 2);
@@ -109,11 +112,21 @@ function timelineOf(trace, windows) {
     }
   }
 
+  // Which trace lies below, and a line where its stretch ends.
+  function paintHeads() {
+    heads.forEach(({name, line}, place) => {
+      const y = chart.places.get(line) * chart.row, below = chart.places.get(heads[place + 1]?.line) ?? chart.lines.length;
+      chart.box(0, y, chart.width, 1, color("line"));
+      chart.write(`${name}: ${seconds(axes[place].end)}`, chart.gutterNow + 4, y + chart.row / 2, color("ink"));
+      chart.box(chart.x(axes[place].end), y, 2, below * chart.row - y, color("mark"));
+    });
+  }
+
   const chart = new Spans("timeline", {
     below: memory.length ? memoryHeight : 0, said, flows: flowsOf,
     fill: span => hidden.has(kind[span]) ? null : fillOf(kind[span]), name: span => events[span].name,
-    ink: span => kind[span] === "operator" ? "#ffffff" : "#000000", ticks: (low, high) => axis.ticks(low, high),
-    paint(pen) { paintMemory(pen); paintGaps(pen); paintFlows(pen); },
+    ink: span => kind[span] === "operator" ? "#ffffff" : "#000000", ticks: (low, high) => axes[0].ticks(low, high),
+    paint(pen) { paintMemory(pen); paintGaps(pen); paintHeads(); paintFlows(pen); },
     // Enlarge a stretch that has a span and its other half.
     pressed(span) {
       const spans = flowsOf(span).flat();
@@ -123,18 +136,19 @@ function timelineOf(trace, windows) {
     },
     saidBelow(x, y) {
       if (!memory.length || y < chart.bottom || y > chart.bottom + memoryHeight || x < chart.gutterNow) return [];
-      const time = axis.back(chart.value(x));
-      const held = memory.map(one => `${one.title}: ${bytes(one.held[lastBefore(one, time)] ?? 0)}`);
-      return [`at ${seconds(time - axis.low)}`, ...held];
+      const times = axes.map(axis => axis.back(chart.value(x)));
+      const held = memory.map(one => `${one.title}: ${bytes(one.held[lastBefore(one, times[one.side ?? 0])] ?? 0)}`);
+      return [`at ${seconds(times[0] - axes[0].low)}`, ...held];
     },
   });
   for (const one of memory) one.most = one.held.reduce((most, held) => Math.max(most, held), 0);
 
   // Only the lines that a window has spans of, in it.
   chart.choose = number => {
-    const [low, length] = windows[number], own = new Map();
-    axis = axisOf(trace, [low, length]);
+    const stretches = windows[number], own = new Map(heads.map(({line}) => [line, []]));
+    axes = stretches.map(stretch => axisOf(trace, stretch, stretches.length === 1));
     begin.forEach((value, span) => {
+      const [low, length] = stretches[side[span]];
       if (value >= low + length || end[span] <= low) return;
       if (!own.has(line[span])) own.set(line[span], []);
       own.get(line[span]).push(span);
@@ -143,8 +157,8 @@ function timelineOf(trace, windows) {
     chart.places = new Map(order.map((line, place) => [line, place]));
     chart.labels = trace.threads.map(({top, height, title}) =>
       [order.findIndex(line => line >= top && line < top + height), title]).filter(([place]) => place >= 0);
-    const [from, until] = [begin, end].map(times => times.map(axis.at));
-    chart.show({lines: order.map(line => own.get(line)), from, until, whole: [0, axis.end]});
+    const [from, until] = [begin, end].map(times => times.map((time, span) => axes[side[span]].at(time)));
+    chart.show({lines: order.map(line => own.get(line)), from, until, whole: [0, Math.max(...axes.map(axis => axis.end))]});
   };
   return chart;
 }

@@ -6,6 +6,7 @@ import base64
 import gzip
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.profile.chrome import epoch_of, text
@@ -48,7 +49,7 @@ def windows(profile: Profile) -> tuple[list[Window], int]:
     end = max((event.end for event in profile.events), default=0)
     if end <= begin:
         return [], 0
-    in_order = sorted((step for step in steps(profile) if step.duration), key=in_time)
+    in_order = _in_order(profile)
     sample = in_order[:: -(-len(in_order) // MOST_STEPS) or 1]
     has_processes = len({step.process for step in in_order}) > 1
     first = min((step.begin for step in in_order), default=begin)
@@ -65,6 +66,35 @@ def windows(profile: Profile) -> tuple[list[Window], int]:
             for step in sample
         ),
     ], len(in_order) - len(sample)
+
+
+def windows_of_both(before: Profile, after: Profile) -> tuple[list[tuple[Window, Window]], int]:
+    """Return the stretches of two profiles to look at beside each other, and how many pairs of steps are left out.
+
+    The whole profiles come first, then the step of median length of each, then steps by their number.
+    """
+    profiles = before, after
+    wholes = [windows(profile)[0][:1] for profile in profiles]
+    if not all(wholes):
+        return [], 0
+    sequences = [
+        [Window(f"step {place}", step.begin, step.end, True) for place, step in enumerate(_in_order(profile))]
+        for profile in profiles
+    ]
+    pairs = [*zip(sequences[0], sequences[1])]
+    sample = pairs[:: -(-len(pairs) // MOST_STEPS) or 1]
+    median_steps = [
+        replace(sequence[typical(sequence)], name="the median step of each") for sequence in sequences if pairs
+    ]
+    return [
+        (wholes[0][0], wholes[1][0]),
+        *pairwise(median_steps),
+        *sample,
+    ], len(pairs) - len(sample)
+
+
+def _in_order(profile: Profile) -> list[Event]:
+    return sorted((step for step in steps(profile) if step.duration), key=in_time)
 
 
 def typical(windows: Sequence[Window]) -> int:

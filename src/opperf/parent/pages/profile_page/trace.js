@@ -37,6 +37,25 @@ function traceOf({traceEvents}) {
   };
 }
 
+// Several traces in one, each below its heading; `side` is the place of the trace that a span is of.
+function beside(traces, names) {
+  if (traces.length === 1) return {...traces[0], side: traces[0].events.map(() => 0), heads: []};
+  const whole = {events: [], begin: [], end: [], kind: [], line: [], side: [], threads: [], memory: [], flows: [], heads: []};
+  let top = 0;
+  traces.forEach((trace, side) => {
+    const spans = whole.events.length;
+    whole.heads.push({name: names[side], line: top++});
+    for (const name of ["events", "begin", "end", "kind"]) for (const value of trace[name]) whole[name].push(value);
+    for (const line of trace.line) whole.line.push(top + line);
+    for (const _ of trace.events) whole.side.push(side);
+    for (const thread of trace.threads) whole.threads.push({...thread, top: top + thread.top});
+    for (const device of trace.memory) whole.memory.push({...device, side, title: `${names[side]}: ${device.title}`});
+    for (const pair of trace.flows) whole.flows.push(pair.map(span => span + spans));
+    top += trace.lines;
+  });
+  return {...whole, kinds: [...new Set(whole.kind)], lines: top};
+}
+
 // What each device held, from each time on; what was held last is held until its process was last seen.
 function memoryOf(traceEvents, events, end, several) {
   const devices = new Map(), ends = new Map();
