@@ -49,7 +49,7 @@ ELSEWHERE = {
     "tokens": "`Profile.paces`",
     "replacement": "`compare` with the function measures it; the sum is the command's",
     "second": "the command measures two suites in one run, and has one report of both",
-    "diff": "`Profile.diff`",
+    "diff": "`Profile.diff`; of traces the command's",
     "asv_results": "`opperf history export` writes asv's files; a project's own names are the command's",
     "print_autostart": "for processes that are not started by opperf",
 }

@@ -55,3 +55,32 @@ def test_a_size_that_is_none_is_refused(opperf: Opperf, trace: Path) -> None:
     done = opperf("replay", trace, "--memory-limit", "much")
     assert done.code == 2
     assert "`--memory-limit` is `much`, expected a number and a unit" in done.err
+
+
+def test_two_traces_are_compared_and_nothing_runs(opperf: Opperf, trace: Path, here: Path) -> None:
+    document = json.loads(trace.read_text())
+    document["nodes"] = [*document["nodes"][:1], {**document["nodes"][0], "id": 9}]
+    (here / "after.json").write_text(json.dumps(document))
+    done = opperf("replay", "--diff", trace, "after.json", "--html", "d.html", "--output", "d.json")
+    assert done.code == 0, done.err
+    assert "2 calls before, 2 after; of 2 operators with their inputs, 0 the same" in done.out
+    assert "1 -> 2" in done.out
+    assert "triton_poi_0" in (here / "d.html").read_text()
+    rows = json.loads((here / "d.json").read_text())["rows"]
+    assert {row["operator"]: row["only"] for row in rows} == {"c10d::allreduce_": "", "triton_poi_0": "before"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("et.json",), "`--diff` takes two traces, got 1"),
+        (("et.json", "et.json", "--kineto", "et.json"), "`--kineto` is there 1 times, expected none or one for each"),
+        (("et.json", "et.json", "--plot", "a.svg"), "`--plot` is of a replay, and `--diff` runs nothing"),
+    ],
+)
+def test_what_does_not_compare_two_traces_is_refused(
+    words: tuple[str, ...], message: str, opperf: Opperf, trace: Path
+) -> None:
+    done = opperf("replay", "--diff", *words)
+    assert done.code == 2
+    assert message in done.err

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Plan, Settings
+from opperf.parent.analysis.trace_change import TraceChange, compare_traces
 from opperf.parent.documents.trace import Replay, Trace
-from opperf.parent.measuring.progress import Progress
+from opperf.parent.measuring.progress import Progress, Silent
 from opperf.parent.measuring.session import Options, Session
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
@@ -40,6 +42,27 @@ def read_trace(
         kineto=None if kineto is None else read_kineto(kineto),
         schemas=schemas,
     )
+
+
+def read_both(
+    traces: Sequence[Path],
+    kineto: Sequence[Path],
+    subgraph: str | None,
+    iterations: str | int | None,
+    request: Request,
+) -> TraceChange:
+    """Read the same part of two traces, with a Kineto trace of each, or of none; raises `InputError`."""
+    if len(traces) != 2:
+        raise InputError(
+            f"`--diff` takes two traces, got {len(traces)}", hint="write `opperf replay --diff A.json B.json`"
+        )
+    if len(kineto) not in (0, 2):
+        raise InputError(f"`--kineto` is there {len(kineto)} times, expected none or one for each trace")
+    schemas = schemas_of(request, settings(request), Silent())
+    before, after = (
+        read_trace([trace], times, subgraph, iterations, schemas) for trace, times in zip_longest(traces, kineto)
+    )
+    return compare_traces(before, after)
 
 
 def schemas_of(request: Request, settings: Settings, progress: Progress) -> Schemas:
