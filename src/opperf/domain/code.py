@@ -180,6 +180,15 @@ def read_suite_code(text: str) -> SuiteCode | None:
     return SuiteCode(kind, path)
 
 
+def is_suite(implementation: object) -> bool:
+    """Whether an implementation is files of benchmarks; a record's label will do.
+
+    >>> is_suite("asv:benchmarks"), is_suite("aten::mm"), is_suite(None)
+    (True, False, False)
+    """
+    return str(implementation).partition(":")[0] in SUITE_EXAMPLES
+
+
 def own_name(implementation: object) -> str | None:
     """Return the name of the user's own function, None for a framework's operator; a record's label will do.
 

@@ -6,8 +6,9 @@ What varies stands first for people: verdict, ratio and interval. What all rows 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from opperf.domain.code import is_suite
 from opperf.domain.dataclass import dataclass
 from opperf.domain.kernels import KERNELS
 from opperf.domain.metric import METRICS
@@ -29,14 +30,14 @@ FEW_FAULTS = 10
 def side_text(side: Side, *others: Side, dtype: str | None = None, subject: str = "") -> str:
     """Write a side: its environment or framework, and its differences from the other sides, an element type among them.
 
-    A function that is on all sides is the `subject` of the comparison, and named there.
+    A function that is on all sides is the `subject` of the comparison, and named there; so are files of benchmarks.
     """
     words = [side.framework if side.environment in ("current", side.framework) else side.environment]
     function = own_function(side)
     if function is not None and any(function != own_function(other) for other in others):
         is_needed = words != [side.framework] or any(side.framework != other.framework for other in others)
         words = [function, *(words if is_needed else ())]
-    elif function is None and side.implementation is not None:
+    elif function is None and side.implementation is not None and not _is_shared_suite(side, others):
         spelling = f"{side.framework}:{side.implementation}"
         is_elsewhere = any(side.environment != other.environment for other in others)
         words = words if spelling == subject else [spelling, *(words if is_elsewhere else ())]
@@ -45,6 +46,11 @@ def side_text(side: Side, *others: Side, dtype: str | None = None, subject: str 
         words += [f"{name}={value}"] if any(value != getattr(other, name) for other in others) else []
     words += [f"{key}={value}" for key, value in sorted(side.settings.items())]
     return ";".join([*words, *([f"dtype={dtype}"] if dtype else [])])
+
+
+def _is_shared_suite(side: Side, others: Iterable[Side]) -> bool:
+    """Whether an implementation is files of benchmarks, which all sides have."""
+    return is_suite(side.implementation) and all(other.spelling == side.spelling for other in others)
 
 
 def sides_of(comparison: Comparison, *others: Side) -> tuple[str, str]:
