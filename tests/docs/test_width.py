@@ -25,6 +25,7 @@ from opperf.domain.registry import split_implementation
 from opperf.parent.cli.options import with_values
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.documents.environment import EnvironmentSpec
+from opperf.parent.planning.commit_sides import with_frameworks
 from opperf.parent.planning.side_text import parse_side
 from opperf.parent.reports import render, report_of
 from opperf.parent.reports.document import Block, Section, Table
@@ -92,7 +93,8 @@ def run(params: Mapping[str, Any]) -> Run:
 
 def comparison_run(params: Mapping[str, Any]) -> ComparisonRun:
     """Return the comparisons that a command might end with."""
-    base, *others = (parse_side(text, lambda code: "torch").side for text in (params["base"], *params["new"]))
+    texts = with_frameworks([params["base"], *params["new"]], params["operators"] or ())
+    base, *others = (parse_side(text, lambda code: "torch").side for text in texts)
     figures = cycle(zip(TIMES, RATIOS, VERDICTS))
     comparisons = []
     for _, case in cases_of(params):

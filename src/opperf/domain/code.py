@@ -168,8 +168,8 @@ def read_suite_code(text: str) -> SuiteCode | None:
 
     Raises `InputError` for a tool without a path.
 
-    >>> read_suite_code("asv:benchmarks/"), read_suite_code("softmax")
-    (SuiteCode(kind='asv', path='benchmarks/', library=None, member=False), None)
+    >>> str(read_suite_code("asv:benchmarks/")), read_suite_code("softmax")
+    ('asv:benchmarks/', None)
     """
     kind, _, path = text.partition(":")
     if kind not in SUITE_EXAMPLES:

@@ -111,7 +111,8 @@ class Repository:
         process = listen(["git", "-C", str(self.folder), *words], PATIENCE)
         if process.returncode != 0:
             last = (process.stderr.strip().splitlines() or ["git gave no reason"])[-1]
-            raise InputError(f"`git {shlex.join(words[:2])}` in {self.folder}: {last[:200]}", slug="repository")
+            message = f"`git {shlex.join(words[:2])}` in {self.folder}: {last[:200]}"
+            raise InputError(message, hint="name a repository: `--repo DIR`", slug="repository")
         return process.stdout.strip()
 
 

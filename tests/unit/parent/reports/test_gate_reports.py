@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import fields, replace
 from xml.etree import ElementTree
 
 import pytest
@@ -12,7 +13,8 @@ from tests.each import each
 
 from opperf.catalog import operator
 from opperf.domain.case import Case, ListOf
-from opperf.domain.plan import Settings, Side
+from opperf.domain.code import SuiteCode
+from opperf.domain.plan import ReadSide, Settings, Side
 from opperf.domain.record import Run
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
@@ -250,6 +252,20 @@ def test_what_was_judged_by_expectations_is_repeated_by_a_run() -> None:
         *("opperf", "run", "torch:torch.add", "--size", "small", "--framework", "torch"),
         *("--environment", "torch==2.12.0", "--threads", "2", "--direction", "forward", "--processes", "5"),
     ]
+
+
+def test_a_benchmark_is_repeated_by_its_files_and_no_other_of_them() -> None:
+    case, verdict = Case("bench.time_sort", attributes={"n": 10}), finding("slower").comparison.verdict
+    environments = ("numpy==2.0.0", "python=/p", "git:main (0123456789)")
+    old, new, commit = (Side("numpy", text, implementation=SuiteCode("asv", "b")) for text in environments)
+    selected = ["asv:b", "--select", r"^bench\.time_sort\(10\)$"]
+    again = rerun.compare_command(Comparison(case, "forward", old, new, verdict), 0.02)
+    assert shlex.split(again or "")[2:8] == [*selected, "--base", "numpy==2.0.0", "--new"]
+    assert shlex.split(rerun.run_command(Comparison(case, "forward", old, old, verdict), 3) or "")[2:5] == selected
+    assert rerun.compare_command(Comparison(case, "forward", old, commit, verdict), 0.02) is None
+    told = replace(old, implementation="asv:b")  # a file's, which does not say which code is run
+    read = ReadSide(**{field.name: getattr(told, field.name) for field in fields(told)})
+    assert rerun.compare_command(Comparison(case, "forward", read, read, verdict), 0.02) is None
 
 
 def test_a_framework_that_a_plugin_brought_is_repeated_by_no_command() -> None:
