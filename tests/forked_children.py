@@ -29,6 +29,8 @@ FORKED_CHILD = Path(__file__).with_name("forked_child.py")
 PR_SET_CHILD_SUBREAPER = 36
 #: The frameworks that start no thread when they are imported, so that a process with them can be forked.
 FRAMEWORKS = ("null", "numpy", "torch", "mxnet", "jax", "tensorflow")
+#: How the names of devices begin that survive a fork: the CPU, and that of `devices/late.py`. A GPU's driver does not.
+FORKABLE = ("cpu", "late:")
 #: How the names of variables begin that no framework reads, nor Python when it starts.
 OTHERS = ("OPPERF_", "PYTEST_", "COLUMNS", "PWD")
 #: What is read when a program is first compiled, after all imports: children that differ in it are forked from one.
@@ -140,7 +142,7 @@ def _key(command: Sequence[str], folder: Path, variables: Mapping[str, str], pip
     if [*command[1:3]] != ["-m", "opperf.child"] or len(pipes) > 2:
         return None
     side = Side.from_json(json.loads(command[5]))
-    if side.framework not in FRAMEWORKS or side.device != "cpu" or side.is_program:
+    if side.framework not in FRAMEWORKS or not side.device.startswith(FORKABLE) or side.is_program:
         return None
     if side.framework != "null" and (side.layout or PLACING in variables):
         return None
