@@ -18,6 +18,8 @@ from opperf.domain.dataclass import dataclass
 #: The label of a night whose build stands behind another in the user's list: `order=numpy 2.1.9 < 2.0.3`.
 ORDER, BEFORE = "order", "<"
 _DAY = re.compile(r"(?<!\d)20\d\d-\d\d-\d\d(?!\d)")
+#: A commit, whole or as other tools' builds have it. One in 65 would read as a version, as `12345678901` or `31b4` do.
+_COMMIT = re.compile(r"[0-9a-f]{12}|[0-9a-f]{40}")
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,10 @@ class DatedBuild:
     @property
     def release(self) -> Version | None:
         """The version as releases are compared; None for what is no version. What stands behind `+` orders nothing."""
+        if self.version is None or _COMMIT.fullmatch(self.version):
+            return None
         try:
-            return None if self.version is None else Version(Version(self.version).public)
+            return Version(Version(self.version).public)
         except InvalidVersion:
             return None
 

@@ -31,6 +31,11 @@ def test_what_is_no_version_comes_after_what_was_there_before() -> None:
     assert arrange(builds("1.0", "4f2a", "1.2", "77ee", "1.1")) == ["1.0", "4f2a", "1.1", "1.2", "77ee"]
 
 
+def test_a_commit_is_no_version_though_it_may_read_as_one() -> None:
+    commits = ["9f3c0a1d77e2", "123456789012", "31415926535b", "0012a4567890", "e" * 40, "1" * 40, "4d0e7a21b9c3"]
+    assert arrange(builds(*commits)) == commits
+
+
 def test_a_day_in_the_name_is_the_day_of_a_build() -> None:
     assert arrange(builds("night-2026-10-03", "night-2026-10-01", "x")) == ["night-2026-10-01", "night-2026-10-03", "x"]
     assert arrange(builds("b-2026-13-01", "a-2026-13-01")) == ["b-2026-13-01", "a-2026-13-01"]
