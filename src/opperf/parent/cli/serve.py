@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Option = typer.Option
 #: How long requests that are under way may take once the server is to stop. Seconds.
 LAST = 10
+#: How long a connection stays open without a request: a proxy that keeps one longer would meet it closed. Seconds.
+IDLE = 75
 
 
 def serve(
@@ -90,7 +92,13 @@ def serve(
         app = application(
             store, hosts=names, token=token, write=write, machines=machines, log=log, notice=notice, tell=tell
         )
-        config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=LAST)
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            server_header=False,
+            timeout_graceful_shutdown=LAST,
+            timeout_keep_alive=IDLE,
+        )
         uvicorn.Server(config).run(sockets=[socket])
 
 

@@ -152,7 +152,7 @@ def _send(document: JsonDict, place: str, token: str, sleep: Callable[[float], N
 
 
 def _reason(trouble: Trouble) -> str:
-    """Return what the server says of a run that it refuses."""
+    """Return the words of a server that refuses a run."""
     try:
         answer = value_of(trouble.body)
     except NotJSON:

@@ -76,7 +76,7 @@ class Api:
     def __init__(self, app: ASGIApp, archive: Archive, machines: Mapping[str, str]) -> None:
         self._app, self._archive, self._machines = app, archive, machines
         self._allowances = {name: Allowance() for name in machines}
-        self._readers = CapacityLimiter(AT_ONCE)
+        self._readers, self._watcher = CapacityLimiter(AT_ONCE), CapacityLimiter(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -96,7 +96,7 @@ class Api:
         if request.method not in ("GET", "HEAD"):
             return Refusal(405, "expected GET", {"Allow": "GET, HEAD"}).response
         try:
-            version = await to_thread.run_sync(self._archive.version)
+            version = await to_thread.run_sync(self._archive.version, limiter=self._watcher)
         except OpperfError:
             answer = {"status": "unavailable", "database": "unreachable"}
             return JSONResponse(answer, 503, {"Retry-After": str(LATER)})
