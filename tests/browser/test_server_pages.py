@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.browser.conftest import new_page
+from tests.browser.conftest import barriers, new_page
 from tests.nights import archive, serving
 
 PATHS = {
@@ -70,6 +70,7 @@ def test_a_page_is_quiet_asks_nobody_else_and_is_no_wider_than_its_window(name: 
     assert {url.split("?")[0] for url in visit.requests if not url.startswith("data:")} == {
         f"{visit.address}{path}" for path in (PATHS[name].split("?")[0], "/style.css", "/script.js")
     }
+    assert barriers(visit.page) == []
 
 
 def test_each_chart_is_seen_once_in_the_drawing_that_fits(visit: Visit) -> None:

@@ -145,7 +145,7 @@ def _modules(change: SuiteChange) -> Iterator[Chart]:
 
 def _ratio(comparison: Comparison, label: str, detail: str) -> Row:
     verdict = comparison.verdict
-    pairs = comparison.log_ratios[-1] if comparison.log_ratios else ()
+    pairs = next(filter(None, reversed(comparison.log_ratios)), ())  # of the stage that decided
     tip = [
         name(comparison),
         f"{format_seconds(comparison.base_time)} before, {format_seconds(comparison.new_time)} now",

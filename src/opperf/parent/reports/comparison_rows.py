@@ -147,7 +147,9 @@ class Pair:
 
 
 def pairs_of(comparison: Comparison) -> list[Table]:
-    """Return the table of the pairs behind a verdict; none where none was kept."""
+    """Return the table of the pairs behind a ratio; none where there is no ratio, or no pair was kept."""
+    if comparison.verdict.ratio is None:
+        return []
     unit = METRICS[comparison.metric].unit if comparison.metric != INSTRUCTIONS else SECOND
     pairs: list[Pair] = []
     for stage, ratios in enumerate(comparison.log_ratios):
@@ -159,7 +161,7 @@ def pairs_of(comparison: Comparison) -> list[Table]:
         ]
     columns: tuple[Column[Pair], ...] = (
         Column(None, "pair", lambda one: one.number, align="right"),
-        Column(None, "stage", lambda one: one.stage, align="right", presence="varied"),
+        Column(None, "stage", lambda one: one.stage, align="right", presence="apart"),
         Column(None, "base", lambda one: one.levels[0], unit.show, "right"),
         Column(None, "new", lambda one: one.levels[1], unit.show, "right"),
         Column(None, "ratio", lambda one: one.ratio, ratio_text, "right"),
