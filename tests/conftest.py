@@ -22,6 +22,9 @@ os.unsetenv("COLUMNS")
 # PyTorch's compiler takes the vectors that the processor says it has. To see that each works, it compiles a program for
 # each, in half the time of a test of compiled code.
 os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
+# Threads of OpenMP turn while they wait for each other, on the processors of other tests: PyTorch captures a training
+# step in a ninth of the CPU time without them.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # How long an example takes says how busy the machine is, and nothing of the code.
 settings.register_profile("shared_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared_machine")
@@ -101,9 +104,12 @@ def idle() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache for the whole session, which shares the user's environments and loops: each takes long to build."""
+    """A cache for the whole session, which shares what of the user's takes long to make, and is the same for all.
+
+    The package is among it: Python compiles it once, and not for each process that runs tests.
+    """
     cache = tmp_path_factory.mktemp("cache")
-    for name in ("environments", "loops"):
+    for name in ("environments", "libraries", "loops", "package"):
         folder = cache_folder() / name
         folder.mkdir(parents=True, exist_ok=True)
         (cache / name).symlink_to(folder)

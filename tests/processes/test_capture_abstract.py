@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conformance.conftest import XLA_FLAGS
 
 from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.interpreters import choose_environment, interpreter
@@ -62,7 +63,7 @@ def said_by(framework: str) -> Any:
     python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
     done = subprocess.run(
         [str(python), str(SCRIPT.with_name(f"abstract_{framework}.py"))],
-        env={**os.environ, "PYTHONPATH": str(package_folder())},
+        env={**os.environ, "PYTHONPATH": str(package_folder()), "XLA_FLAGS": XLA_FLAGS},
         capture_output=True,
         text=True,
         timeout=300,
