@@ -11,6 +11,10 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import barriers, new_page
 from tests.nights import archive, serving
 
+from opperf.parent.commands.demo import fill
+from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.connection import Address
+
 PATHS = {
     "overview": "/",
     "changes": "/changes",
@@ -145,7 +149,9 @@ def test_a_command_is_taken_and_a_decision_made_on_the_page_of_a_change(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     token = "a-token-of-32-characters-or-so"
-    with serving(archive(tmp_path_factory.mktemp("write") / "nights.db"), token=token, write=True) as address:
+    store = Archive(Address.of(str(tmp_path_factory.mktemp("write") / "demo.db")))
+    fill(store)
+    with serving(store, token=token, write=True) as address:
         page = new_page(browser)
         page.goto(f"{address}/changes?token={token}")
         page.locator("table").first.locator("tbody a").first.click()

@@ -28,6 +28,7 @@ from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdic
 from opperf.parent.documents.floor import Floor, NoiseRun
 from opperf.parent.documents.tolerances import TOLERANCE
 from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.series import Filters
 
 NOTICE = "Made up: nothing on these pages was measured. Your own results: opperf serve --database FILE"
 #: The nights, and every how many of them something else happens.
@@ -123,7 +124,7 @@ def fill(archive: Archive, now: datetime | None = None) -> None:
             if (change.series.framework, change.series.case.operator) == (framework, name)
             and (change.change.size.log_ratio > 0) == is_slower
         ]
-        decide(archive, names, state, note=note, author=author)
+        decide(archive, names, state, note=note, author=author, filters=Filters(operator=name))
 
 
 def _cases() -> Iterator[Case]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
@@ -33,8 +33,8 @@ from opperf.parent.store.database.listing import operators as listed_operators
 from opperf.parent.store.database.operator_history import Ratios, Times, operator_ratios, operator_times, with_nights
 from opperf.parent.store.database.series import Filters
 
-#: The most rows of a table.
-MOST_ROWS = 500
+#: The rows that are seen at once, and the most rows of a table.
+FIRST_ROWS, MOST_ROWS = 20, 500
 #: What sides are compared by: what a page has charts of.
 METRIC_NAMES = [name for name, metric in METRICS.items() if metric.compared is not None]
 
@@ -91,21 +91,27 @@ def _changes(archive: Archive, filters: Filters, text: str) -> list[Block]:
 
 
 def _comparisons(ratios: Sequence[Ratios]) -> list[Block]:
-    """Return every comparison, the latest first, with the times of both sides and the run that has its pairs."""
+    """Return every comparison, with the times of both sides and the run that has its pairs."""
     rows = [RatioRow(entry, place) for entry in ratios for place in range(len(entry.started))]
-    rows.sort(key=lambda row: -row.of("started"))
-    more = [Note(f"{len(rows) - MOST_ROWS} earlier ones are in the JSON of their runs.")]
-    listing = table(RATIO_COLUMNS, rows[:MOST_ROWS], link=lambda row: path("runs", row.of("runs")))
-    return [Section("Comparisons", [listing, *(more if len(rows) > MOST_ROWS else [])])] if rows else []
+    return _latest_first("Comparisons", RATIO_COLUMNS, rows)
 
 
 def _measurements(times: Sequence[Times]) -> list[Block]:
-    """Return the measurements of runs, the latest first."""
+    """Return the measurements of runs."""
     rows = [SeriesRow(entry, place) for entry in times for place in range(len(entry.started))]
-    rows.sort(key=lambda row: -row.of("started"))
-    more = [Note(f"{len(rows) - MOST_ROWS} earlier ones are in the JSON of their runs.")]
-    listing = table(SERIES_COLUMNS, rows[:MOST_ROWS], link=lambda row: path("runs", row.of("runs")))
-    return [Section("Runs", [listing, *(more if len(rows) > MOST_ROWS else [])])] if rows else []
+    return _latest_first("Runs", SERIES_COLUMNS, rows)
+
+
+def _latest_first(title: str, columns: Sequence[Column[Entry]], entries: Sequence[Entry]) -> list[Block]:
+    """Return rows that lead to their runs: the latest to be seen at once, and earlier ones to be opened."""
+    rows = sorted(entries, key=lambda row: -row.of("started"))
+    parts = [rows[:FIRST_ROWS], rows[FIRST_ROWS:MOST_ROWS]]
+    first, more = (table(columns, part, link=lambda row: path("runs", row.of("runs"))) for part in parts)
+    blocks: list[Block] = [first] if rows else []
+    blocks += [Section(f"{len(parts[1])} earlier ones", [more], folded=True)] if parts[1] else []
+    left = len(rows) - MOST_ROWS
+    blocks += [Note(f"{left} before them are in the JSON of their runs.")] if left > 0 else []
+    return [Section(title, blocks)] if blocks else []
 
 
 @dataclass(frozen=True)
@@ -141,6 +147,10 @@ class RatioRow:
         """Write a side: its framework, how it ran, and its build."""
         series, build = (self.ratios.series, "builds") if new else (self.ratios.base, "bases")
         return f"{side_words(series)} {self.of(build) or ''}".rstrip()
+
+
+#: What a row of the page is of.
+Entry = TypeVar("Entry", SeriesRow, RatioRow)
 
 
 def _minute(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -212,8 +213,9 @@ class Rows:
 
     def comparisons(self, comparisons: Iterable[tuple[Comparison, JsonDict]]) -> None:
         """Insert the comparisons of the run, each with its document."""
-        rows = []
-        for comparison, document in comparisons:
+        rows, entries = [], list(comparisons)
+        self._look_up_series(entries)
+        for comparison, document in entries:
             case, direction = document.pop("case"), document.pop("direction")
             places: dict[str, int | None] = {}
             sides = ("base", comparison.base, comparison.base_version), ("new", comparison.new, comparison.new_version)
@@ -237,6 +239,17 @@ class Rows:
                 }
             )
         self._insert(schema.comparisons, rows)
+
+    def _look_up_series(self, comparisons: Iterable[tuple[Comparison, JsonDict]]) -> None:
+        """Look up the series of comparisons side by side, not one by one."""
+        groups: dict[tuple[str, str, str, str], tuple[list[Mapping[str, object]], Comparison, Side]] = {}
+        for comparison, document in comparisons:
+            node = "" if comparison.node is None else comparison.node.name
+            for side in (comparison.base, comparison.new):
+                key = json.dumps(series_side(side), sort_keys=True), comparison.direction, node, comparison.metric
+                groups.setdefault(key, ([], comparison, side))[0].append(document["case"])
+        for cases, comparison, side in groups.values():
+            self.series_of(cases, side, comparison.direction, comparison.node, comparison.metric)
 
     def floors(self, floors: Iterable[tuple[Floor, JsonDict]]) -> None:
         """Insert the noise floors of the run, each with its document."""
