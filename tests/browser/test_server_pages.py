@@ -65,12 +65,13 @@ def visit(browser: Browser, address: str) -> Iterator[Visit]:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_a_page_is_quiet_asks_nobody_else_and_is_no_wider_than_its_window(name: str, visit: Visit) -> None:
+def test_a_page_is_quiet_asks_nobody_else_fits_its_window_and_keeps_nobody_out(name: str, visit: Visit) -> None:
     visit.go(PATHS[name])
     for width in (400, 1500):  # the style alone says how wide anything is
         visit.page.set_viewport_size({"width": width, "height": 900})
         assert visit.page.evaluate("document.documentElement.scrollWidth") == width
     assert visit.complaints == []
+    assert barriers(visit.page) == []
     assert {url.split("?")[0] for url in visit.requests if not url.startswith("data:")} == {
         f"{visit.address}{path}" for path in (PATHS[name].split("?")[0], "/style.css", "/script.js")
     }
@@ -158,6 +159,7 @@ def test_a_command_is_taken_and_a_decision_made_on_the_page_of_a_change(
         command = page.locator("code").first.text_content()
         page.get_by_role("button", name=f"Copy {command}").click()
         assert page.evaluate("getSelection().toString()") == command
+        assert barriers(page) == []
         page.get_by_label("state").select_option("expected")
         page.get_by_label("note").fill("checks its input")
         page.get_by_label("who says so").fill("ann")

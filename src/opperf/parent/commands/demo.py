@@ -165,8 +165,8 @@ def _compare(
     night = math.exp(chance.gauss(0, 0.05))  # nights differ by far more than builds
     base, new = times[0] * night, times[0] * night * math.exp(size.log_ratio)
     return Comparison(
-        case, "forward", *sides, verdict, base, new, log_ratios=(pairs,),
-        base_version=versions[0], new_version=versions[1],
+        case, "forward", *sides, verdict, base, new, log_ratios=(pairs,), base_version=versions[0],
+        new_version=versions[1], pair_levels=(tuple((base, base * math.exp(pair)) for pair in pairs),),
     )  # fmt: skip
 
 
@@ -183,7 +183,13 @@ def _night(product: Product, number: int, days: list[datetime], chance: random.R
             if (product.name, name) == FAILURE[:2] and number in FAILURE[2]:
                 why = Verdict("failed", None, None, "RuntimeError: no kernel image for this shape", 0)
                 comparison = replace(
-                    comparison, verdict=why, status="failed", base_time=None, new_time=None, log_ratios=()
+                    comparison,
+                    verdict=why,
+                    status="failed",
+                    base_time=None,
+                    new_time=None,
+                    log_ratios=(),
+                    pair_levels=(),
                 )
             comparisons.append(comparison)
     return ComparisonRun(_header(f"night-{product.name}-{number + 1}", "nightly", days[number]), tuple(comparisons))

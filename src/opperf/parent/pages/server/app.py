@@ -129,7 +129,7 @@ def application(
     filler.filters |= {"line": one_line, "figure": figure}
     filler.globals |= {"csrf": csrf, "notice": notice, "database": archive.address.name, "menu": MENU}
     style = (STYLE, *((FOLDER / name).read_text(encoding="utf-8") for name in ("../page.css", "server.css")))
-    scripts = ((FOLDER / name).read_text(encoding="utf-8") for name in ("../tables.js", "script.js"))
+    scripts = ((FOLDER / name).read_text(encoding="utf-8") for name in ("../tables.js", "../charts.js", "script.js"))
     files = {"/style.css": ("text/css", "".join(style)), "/script.js": ("text/javascript", "".join(scripts))}
     routes = [Route(path, partial(_answer, archive, filler, page)) for path, page in PAGES.items()]
     if csrf:
