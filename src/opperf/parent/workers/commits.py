@@ -94,7 +94,11 @@ class Repository:
     def _build(self, commit: str, recipe: Recipe, note: Callable[[str], None], folder: Path) -> None:
         """Build a commit into an empty folder, from a worktree of its own."""
         if (folder.parent / FAILED).exists():
-            raise EnvironmentFailure(f"{commit[:SHORT]} cannot be built: it failed before", slug="environment_build")
+            raise EnvironmentFailure(
+                f"{commit[:SHORT]} cannot be built: it failed before",
+                hint=f"to have it built again, remove `{folder.parent}`",
+                slug="environment_build",
+            )
         note(f"building {self.say(commit)}")
         uv(CURRENT, "venv", "--seed", "--python", sys.executable, str(folder))
         if recipe.requirements:
