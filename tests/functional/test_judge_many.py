@@ -107,11 +107,11 @@ def test_a_constant_that_is_no_input_is_refused_with_the_inputs_that_there_are(o
     assert "nothing is left to compute" in done.err
 
 
-def test_the_judge_has_been_proven_on_the_cpu_only(opperf: Opperf, here: Path) -> None:
+def test_candidates_are_judged_on_one_device(opperf: Opperf, here: Path) -> None:
     (here / "a.py").write_text(ZEROS)
-    done = opperf("judge", "a.py", *AGAINST, "--device", "cuda:0")
+    done = opperf("judge", "a.py", *AGAINST, "--device", "cuda:0", "--device", "cpu")
     assert done.code == 2
-    assert done.err.startswith("error: `--device cuda:0`: the judge has been proven on the CPU only\n")
+    assert done.err.startswith("error: `--device` names 2 devices, and candidates are judged on one\n")
     assert opperf("judge", "a.py", *AGAINST, "--device", "cpu").code == 3
 
 

@@ -101,7 +101,7 @@ def test_peaks_of_a_busy_machine_are_marked_and_replace_none_that_are_higher(
 ) -> None:
     monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(peaks, "ROWS", (4, 32))
-    monkeypatch.setattr(peaks, "PRODUCTS", {"float32": 8})
+    monkeypatch.setattr(peaks, "PRODUCTS", {"float32": (8,)})
 
     def measure(load: float, *words: object) -> tuple[str, list[dict[str, Any]]]:
         monkeypatch.setattr(machine_noise, "signs", lambda: machine_noise.Signs(2, load=load))

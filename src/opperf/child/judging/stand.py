@@ -104,12 +104,12 @@ def _calls_of(backend: Backend, names: Names, request: requests.Stand) -> Calls:
 
 def outlined(backend: Backend, leaf: object) -> replies.Outlined:
     """Return how one tensor lies, or its copy on the host, and whose class it is of."""
-    spec, own = backend.spec(leaf), type(leaf)
+    spec, cls = backend.spec(leaf), type(leaf)
     item = ITEM_SIZES[spec.dtype]
     on_host = backend.side.device == "cpu"
     strides = backend.byte_strides(leaf) if on_host else [item * step for step in row_major(spec.shape)]
-    home = str(own.__module__).partition(".")[0]
-    kind = "" if home in (backend.name, "opperf", "builtins") else own.__name__
+    home = str(cls.__module__).partition(".")[0]
+    kind = "" if home in (backend.name, "opperf", "builtins") else cls.__name__
     return replies.Outlined(tuple(spec.shape), spec.dtype, tuple(strides), kind)
 
 

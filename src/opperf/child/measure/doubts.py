@@ -59,11 +59,11 @@ def believed(samples: Samples) -> tuple[Samples, list[Warning]]:
 
     Events see the stream that they are recorded in.
     """
-    seen = [sample for sample in samples.samples if sample.clean] or list(samples.samples)
-    if any(sample.device_ns is None for sample in seen):
+    samples_taken = [sample for sample in samples.samples if sample.clean] or list(samples.samples)
+    if any(sample.device_ns is None for sample in samples_taken):
         return samples, []
-    gaps = [sample.wall_ns - (sample.device_ns or 0) for sample in seen]
-    shares = [gap / sample.wall_ns for gap, sample in zip(gaps, seen)]
+    gaps = [sample.wall_ns - (sample.device_ns or 0) for sample in samples_taken]
+    shares = [gap / sample.wall_ns for gap, sample in zip(gaps, samples_taken)]
     if median(gaps) < LEAST_UNSEEN_NS or median(shares) < MOST_UNSEEN:
         return samples, []
     text = f"the device's events saw {1 - median(shares):.0%} of what the host waited for; times are the host's"

@@ -43,19 +43,19 @@ Number: TypeAlias = Union[ctypes.c_uint, ctypes.c_ulonglong]
 
 
 class Memory(ctypes.Structure):
-    """`nvmlMemory_t`, in bytes."""
+    """What nvml.h calls nvmlMemory_t, in bytes."""
 
     _fields_ = [(name, ctypes.c_ulonglong) for name in ("total", "free", "used")]
 
 
 class Held(ctypes.Structure):
-    """`nvmlViolationTime_t`: microseconds since some moment, and nanoseconds in which the clock was held down."""
+    """What nvml.h calls nvmlViolationTime_t: microseconds of any, and nanoseconds in which the clock was held down."""
 
     _fields_ = [(name, ctypes.c_ulonglong) for name in ("reference", "violation")]
 
 
 class Process(ctypes.Structure):
-    """`nvmlProcessInfo_t`."""
+    """What nvml.h calls nvmlProcessInfo_t."""
 
     _fields_ = [
         ("pid", ctypes.c_uint),
@@ -71,13 +71,13 @@ class Gpu:
     def __init__(self, library: Any, name: str) -> None:
         """Find it; raises `LookupError` for one that is not there."""
         self._library = library
-        self._handle = self._found(name)
-        whole = ctypes.c_void_p()
+        self._handle = self._find(name)
+        parent = ctypes.c_void_p()
         # A part has memory and processes of its own, but clocks and power are those of the whole.
-        is_part = self._asked("nvmlDeviceGetDeviceHandleFromMigDeviceHandle", ctypes.byref(whole))
-        self._whole = whole if is_part else self._handle
+        is_part = self._answers("nvmlDeviceGetDeviceHandleFromMigDeviceHandle", ctypes.byref(parent))
+        self._whole = parent if is_part else self._handle
 
-    def _found(self, name: str) -> ctypes.c_void_p:
+    def _find(self, name: str) -> ctypes.c_void_p:
         library, handle = self._library, ctypes.c_void_p()
         if name.isdecimal():
             code = library.nvmlDeviceGetHandleByIndex_v2(ctypes.c_uint(int(name)), ctypes.byref(handle))
@@ -95,7 +95,7 @@ class Gpu:
         raise LookupError(name)
 
     def describe(self) -> dict[str, object]:
-        """Return what stays as it is: name, UUID, driver, power limit in milliwatts, highest clock in Hz, and modes."""
+        """Return properties that stay: name, UUID, driver, power limit in milliwatts, highest clock in Hz, modes."""
         result: dict[str, object] = {
             "name": self._text("nvmlDeviceGetName", self._whole),
             "uuid": self._text("nvmlDeviceGetUUID", self._handle),
@@ -109,7 +109,7 @@ class Gpu:
             result["sm_clock_max"] = megahertz * 1_000_000
         for name, function in (("ecc", "nvmlDeviceGetEccMode"), ("mig", "nvmlDeviceGetMigMode")):
             current, pending = ctypes.c_uint(), ctypes.c_uint()
-            if self._asked(function, ctypes.byref(current), ctypes.byref(pending), handle=self._whole):
+            if self._answers(function, ctypes.byref(current), ctypes.byref(pending), handle=self._whole):
                 result[name] = bool(current.value)
         return {name: value for name, value in result.items() if value != ""}
 
@@ -128,7 +128,7 @@ class Gpu:
     def free_memory(self) -> int | None:
         """Return the bytes that nobody has taken; None where it does not tell."""
         memory = Memory()
-        return int(memory.free) if self._asked("nvmlDeviceGetMemoryInfo", ctypes.byref(memory)) else None
+        return int(memory.free) if self._answers("nvmlDeviceGetMemoryInfo", ctypes.byref(memory)) else None
 
     def _values(self) -> Iterator[tuple[str, int]]:
         wide = ctypes.c_ulonglong
@@ -144,9 +144,9 @@ class Gpu:
         for value in self._ask("nvmlDeviceGetCurrentClocksThrottleReasons", wide()):
             yield "throttle_reasons", value
         for name, (policy, _) in HELD.items():
-            held = Held()
-            if self._asked("nvmlDeviceGetViolationStatus", policy, ctypes.byref(held), handle=self._whole):
-                yield name, int(held.violation)
+            counter = Held()
+            if self._answers("nvmlDeviceGetViolationStatus", policy, ctypes.byref(counter), handle=self._whole):
+                yield name, int(counter.violation)
         others = self._others()
         if others is not None:
             yield "others", others
@@ -154,17 +154,17 @@ class Gpu:
     def _others(self) -> int | None:
         """Count the processes of others; None where this one is not told, as in a container that has ids of its own."""
         count, processes = ctypes.c_uint(MOST_PROCESSES), (Process * MOST_PROCESSES)()
-        if not self._asked("nvmlDeviceGetComputeRunningProcesses_v3", ctypes.byref(count), processes):
+        if not self._answers("nvmlDeviceGetComputeRunningProcesses_v3", ctypes.byref(count), processes):
             return None
         ids = {int(process.pid) for process in processes[: count.value]}
         return len(others(ids)) if os.getpid() in ids else None
 
     def _ask(self, name: str, result: Number, *arguments: int) -> Iterator[int]:
         """Yield the number that a function answers, nothing where this GPU or driver has no answer."""
-        if self._asked(name, *arguments, ctypes.byref(result), handle=self._whole):
+        if self._answers(name, *arguments, ctypes.byref(result), handle=self._whole):
             yield int(result.value)
 
-    def _asked(self, name: str, *arguments: object, handle: ctypes.c_void_p | None = None) -> bool:
+    def _answers(self, name: str, *arguments: object, handle: ctypes.c_void_p | None = None) -> bool:
         """Whether a function of the library, which an old or a new one may lack, has answered."""
         function: Callable[..., int] | None = getattr(self._library, name, None)
         return function is not None and function(self._handle if handle is None else handle, *arguments) == 0
@@ -204,10 +204,10 @@ def gpu_of(device: str) -> Gpu | None:
     library = _load() if kind == "cuda" else None
     if library is None:
         return None
-    place, shown = int(index or 0), os.environ.get(SHOWN)
-    names: Sequence[str] = [] if shown is None else [name.strip() for name in shown.split(",")]
+    place, text = int(index or 0), os.environ.get(SHOWN)
+    names: Sequence[str] = [] if text is None else [name.strip() for name in text.split(",")]
     try:
-        return Gpu(library, str(place) if shown is None else names[place])
+        return Gpu(library, str(place) if text is None else names[place])
     except (LookupError, AttributeError):
         return None
 
@@ -246,9 +246,9 @@ def _throttling(before: Reading, after: Reading, seconds: float) -> Iterator[War
     reasons, share = before.get("throttle_reasons", 0) | after.get("throttle_reasons", 0), 0.0
     for name, (_, bits) in HELD.items():
         if name in before and name in after:
-            held = (after[name] - before[name]) / 1e9 / (seconds or 1.0)
-            reasons = reasons & ~bits | (bits & -bits if held > MOST_HELD else 0)
-            share = max(share, held)
+            part = (after[name] - before[name]) / 1e9 / (seconds or 1.0)
+            reasons = reasons & ~bits | (bits & -bits if part > MOST_HELD else 0)
+            share = max(share, part)
     causes = [text for bit, text in THROTTLES.items() if reasons & bit]
     if causes:
         how_long = f", for {min(share, 1):.0%} of the time".replace("%", " %") if share > MOST_HELD else ""

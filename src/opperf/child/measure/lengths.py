@@ -37,8 +37,8 @@ class Lengths:
         if backend.side.device == "cpu":
             return cls()
         target = TARGET_OF_DEVICE_NS if backend.device_timer() is None else TARGET_NS
-        held = max(IN_FLIGHT_BYTES, (backend.free_memory() or 0) // IN_FLIGHT_SHARE)
-        return cls(target, SETTLE_OF_DEVICE_NS, WARM_OF_DEVICE_NS, held)
+        room = max(IN_FLIGHT_BYTES, (backend.free_memory() or 0) // IN_FLIGHT_SHARE)
+        return cls(target, SETTLE_OF_DEVICE_NS, WARM_OF_DEVICE_NS, room)
 
     def calls(self, nanoseconds_each: float, *, output_bytes: int, holds: bool) -> int:
         """Return the calls of a block, given what one call takes.

@@ -227,7 +227,7 @@ def limit_of(record: Record, peaks: Peaks) -> Limit | None:
 
 
 def arithmetic(record: Record, dtype: str) -> str:
-    """Return what products of a record's element type are computed in: TF32 is a type of its own, and a faster one."""
+    """Return the type in which products of a record are computed: TF32 is one of its own, and a faster one."""
     rounds = dtype in ROUNDED and record.facts.get(FLOAT32_PRODUCTS) == TF32
     return TF32 if rounds else dtype
 

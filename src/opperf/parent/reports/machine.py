@@ -122,9 +122,9 @@ def _device_lines(facts: Mapping[str, Any]) -> Iterator[str]:
 
 def _gpu_words(gpu: Mapping[str, Any]) -> Iterator[str]:
     """Yield what NVIDIA's driver says of a GPU."""
-    limit, parted = gpu.get("power_limit"), gpu.get("mig")
+    limit, mig = gpu.get("power_limit"), gpu.get("mig")
     words = (gpu.get("driver") and f"driver {gpu['driver']}", gpu.get("uuid"), limit and f"at most {limit / 1e3:g} W")
-    yield from filter(None, (*words, "divided (MIG)" if parted else None))
+    yield from filter(None, (*words, "divided (MIG)" if mig else None))
 
 
 def machine_lines(facts: Mapping[str, Any]) -> Iterator[str]:

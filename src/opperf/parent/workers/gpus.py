@@ -75,13 +75,13 @@ def _answer(program: str, limit: float) -> Sequence[Gpu] | Silence | None:
         return Silence(text, hint=hint, slug="no_device")
     except OSError:
         return None
-    return listed(answer.stdout) if answer.returncode == 0 else None
+    return read_listing(answer.stdout) if answer.returncode == 0 else None
 
 
-def listed(text: str) -> list[Gpu]:
+def read_listing(text: str) -> list[Gpu]:
     """Read the lines of nvidia-smi; its memory is in MiB.
 
-    >>> listed("NVIDIA H200, 143771, 570.86.15, GPU-1")
+    >>> read_listing("NVIDIA H200, 143771, 570.86.15, GPU-1")
     [Gpu(name='NVIDIA H200', memory=150754820096, driver='570.86.15', uuid='GPU-1')]
     """
     rows = [[part.strip() for part in line.split(",")] for line in text.splitlines()]
@@ -91,16 +91,16 @@ def listed(text: str) -> list[Gpu]:
     ]
 
 
-def visible(uuids: Sequence[str], shown: str | None) -> list[str]:
+def visible(uuids: Sequence[str], mask: str | None) -> list[str]:
     """Return the GPUs that CUDA leaves visible, by a variable's text: up to the first word that names none.
 
     >>> visible(["GPU-aa", "GPU-ab"], "1,GPU-aa,7,0"), visible(["GPU-aa", "GPU-ab"], "GPU-a"), visible(["GPU-aa"], None)
     (['GPU-ab', 'GPU-aa'], [], ['GPU-aa'])
     """
-    if shown is None:
+    if mask is None:
         return [*uuids]
     result: list[str] = []
-    for word in (part.strip() for part in shown.split(",")):
+    for word in (part.strip() for part in mask.split(",")):
         if word.isdecimal():
             alike = [*uuids[int(word) : int(word) + 1]]
         elif word.startswith("MIG-"):  # a part of a GPU
@@ -122,23 +122,25 @@ def variables(side: Side, environment: Mapping[str, str] = os.environ) -> dict[s
     kind, _, index = side.device.partition(":")
     if kind not in ("cuda", BEST_DEVICE):
         return {}
-    own = {COMMAND: str(os.getpid())}
+    result = {COMMAND: str(os.getpid())}
     try:
         uuids = [gpu.uuid for gpu in present() or ()]
     except Silence:
         uuids = []
     names = visible(uuids, environment.get(SHOWN))[int(index or 0) :]
-    return {**own, SHOWN: names[0], ORDER: BY_BUS} if names and SHOWN not in side.variables else own
+    return {**result, SHOWN: names[0], ORDER: BY_BUS} if names and SHOWN not in side.variables else result
 
 
 def inside(side: Side, variables: Mapping[str, str]) -> str:
-    """Return what a side's device is called in a child that has such variables: the only GPU is the first."""
+    """Return the name of a side's device in a child that has such variables: the only GPU is the first."""
     return "cuda:0" if SHOWN in variables and side.device != BEST_DEVICE else side.device
 
 
-def outside(devices: Sequence[str], shown: Mapping[str, str], environment: Mapping[str, str] = os.environ) -> list[str]:
+def outside(
+    devices: Sequence[str], variables: Mapping[str, str], environment: Mapping[str, str] = os.environ
+) -> list[str]:
     """Return the devices of a framework whose child saw one GPU of several: it has the others too."""
-    if "cuda:0" not in devices or SHOWN not in shown:
+    if "cuda:0" not in devices or SHOWN not in variables:
         return [*devices]
     count = len(visible([gpu.uuid for gpu in present() or ()], environment.get(SHOWN)))
     return [*(f"cuda:{i}" for i in range(count)), *(one for one in devices if one != "cuda:0")]

@@ -88,8 +88,8 @@ class Worker:
         self._buffer = bytearray()
         # The user's own code, where it is named, is looked for where the command was given.
         limits = Limits(cpus, memory, str(Path.cwd()), tuple(map(str, plugins)))
-        self._shown = gpus.variables(side)
-        own = {**child_variables(package, own_path=own_path, bytecode=bytecode), **self._shown}
+        self._gpu_variables = gpus.variables(side)
+        own = {**child_variables(package, own_path=own_path, bytecode=bytecode), **self._gpu_variables}
         self._process, self._requests, self._answers = self._spawn(
             package, limits, variables, needed(own) if under else own
         )
@@ -115,7 +115,7 @@ class Worker:
                     "opperf.child",
                     str(child_reads),
                     str(child_writes),
-                    json.dumps(replace(self.side, device=gpus.inside(self.side, self._shown)).to_json()),
+                    json.dumps(replace(self.side, device=gpus.inside(self.side, self._gpu_variables)).to_json()),
                     json.dumps(limits.to_json()),
                 ],
                 package,
@@ -159,7 +159,7 @@ class Worker:
                 hint="use the same version of opperf on both sides",
             )
         hello = self._content(Hello, reply)
-        self.facts, self.devices = hello.facts, tuple(gpus.outside(hello.devices, self._shown))
+        self.facts, self.devices = hello.facts, tuple(gpus.outside(hello.devices, self._gpu_variables))
         self._pid = self._find(hello.pid) or self._pid  # a child's word alone is not what signals are sent by
 
     def _find(self, pid: int) -> int | None:

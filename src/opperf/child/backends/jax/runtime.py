@@ -222,11 +222,11 @@ class JaxBackend(Backend):
         stats = None if self.device.platform == "cpu" else self.device.memory_stats()
         if stats is None:
             return None
-        kept = int(stats.get("pool_bytes") or stats["bytes_in_use"]) - int(stats["bytes_in_use"])
+        reserve = int(stats.get("pool_bytes") or stats["bytes_in_use"]) - int(stats["bytes_in_use"])
         gpu = gpu_of(self.side.device)
         free = None if gpu is None else gpu.free_memory()
         share = int(stats["bytes_limit"]) - int(stats["bytes_in_use"])
-        return share if free is None else min(share, free + kept)
+        return share if free is None else min(share, free + reserve)
 
     def place(self, tensor: Any) -> str | None:
         """Return the platform of an array; None for a sparse one, and under a JAX that does not tell."""

@@ -228,7 +228,7 @@ class Match(Pair):
         return max(1.0, median(turns))
 
     def _cost(self, sample: Sample) -> int:
-        """Return what a turn took of what both sides share: CPU time, and on a device the time of that."""
+        """Return the time of a turn that both sides share: CPU time, and on a device the time of that."""
         return sample.cpu_ns if self._on_cpu else sample.wall_ns
 
     def _on(self, place: int) -> Seat:
