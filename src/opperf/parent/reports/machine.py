@@ -114,9 +114,10 @@ def _visit_lines(facts: Mapping[str, object]) -> Iterator[str]:
 
 def _device_lines(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield what an environment says of the device that its child was started on, and what is not known of it."""
-    gpu, free = facts.get("gpu") or {}, facts.get("memory_free")
-    yield from _joined(facts.get("device"), free and f"{format_bytes(free)} free", *_gpu_words(gpu))
-    for what, reason in (facts.get("lacks") or {}).items():
+    gpu, free, lacks = facts.get("gpu") or {}, facts.get("memory_free"), facts.get("lacks") or {}
+    name = facts.get("device") if gpu or free or lacks else None  # a CPU is the machine's affair
+    yield from _joined(name, free and f"{format_bytes(free)} free", *_gpu_words(gpu))
+    for what, reason in lacks.items():
         yield f"no {what}: {reason}"
 
 
