@@ -111,12 +111,12 @@ TWENTY = (
     *("cumsum", "sort", "topk", "matmul", "batch_matmul", "linear", "conv2d", "max_pool2d", "embedding", "transpose"),
 )
 CANDIDATES = {
-    "copy": "import torch\n\n\ndef f(x):\n    return torch.softmax(x, -1)\n",
-    "late": (
+    "candidate_copy": "import torch\n\n\ndef f(x):\n    return torch.softmax(x, -1)\n",
+    "candidate_late": (
         "import threading\nimport torch\n\n\ndef f(x):\n    result = torch.empty_like(x)\n"
         "    threading.Thread(target=lambda: result.copy_(torch.softmax(x, -1))).start()\n    return result\n"
     ),
-    "aside": (
+    "candidate_aside": (
         "import torch\n\nSTREAM = []\n\n\ndef f(x):\n    kind = getattr(torch, x.device.type)\n"
         "    if hasattr(kind, 'Stream') and not STREAM:\n        STREAM.append(kind.Stream())\n"
         "    if not STREAM:\n        return torch.softmax(x, -1)\n"
@@ -222,7 +222,8 @@ def _row(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def doctor(bench: Bench) -> object:
     """What it finds, on the best device of each framework."""
-    return bench.says("doctor", "--device", "auto")
+    lines = [line.strip() for line in bench.says("doctor", "--device", "auto") if line]
+    return lines[lines.index("environments") + 1 :] if "environments" in lines else lines
 
 
 def driver(bench: Bench) -> object:
@@ -332,7 +333,7 @@ def two_jobs(bench: Bench) -> object:
 
 def peaks(bench: Bench) -> object:
     """The machine's limits, and a large product beside them."""
-    lines = bench.says("doctor", "--peaks", *bench.on_torch)
+    lines = [line for line in bench.says("doctor", "--peaks", *bench.on_torch) if " at " in line or "/s" in line]
     sizes = ("--input", "lhs=4096x4096", "--input", "rhs=4096x4096")
     rows = [
         row for dtype in ("bf16", "fp32") for row in bench.records("matmul", *sizes, "--dtype", dtype, *bench.on_torch)
@@ -343,12 +344,14 @@ def peaks(bench: Bench) -> object:
 def judge(bench: Bench) -> object:
     """Candidates beside `softmax`: a copy, one whose result comes late, and one on a stream of its own."""
     files = [f"{name}.py:f" for name in CANDIDATES]
-    document = bench.opperf("judge", *files, "--against", "softmax", *bench.on_torch, "--room", "none", "--pairs", "3")
+    how = ("--input", "data=1024x1024", "--room", "none", "--pairs", "3")
+    document = bench.opperf("judge", *files, "--against", "softmax", *bench.on_torch, *how)
     if "failed" in document:
         return document
-    verdicts = document.get("judgements") or document.get("verdicts") or []
-    wanted = ("candidate", "verdict", "reason", "speedup", "evidence")
-    return [{name: one.get(name) for name in wanted} for one in verdicts] or sorted(document)
+    return [
+        f"{one['candidate']}: {one['verdict']}, {', '.join(part['slug'] for part in one['evidence']) or one['reason']}"
+        for one in document["judgements"]
+    ]
 
 
 PARTS: tuple[Callable[[Bench], object], ...] = (
