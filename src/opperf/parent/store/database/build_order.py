@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from packaging.version import InvalidVersion, Version
 
@@ -33,12 +34,7 @@ class DatedBuild:
     @property
     def release(self) -> Version | None:
         """The version as releases are compared; None for what is no version. What stands behind `+` orders nothing."""
-        if self.version is None or _COMMIT.fullmatch(self.version):
-            return None
-        try:
-            return Version(Version(self.version).public)
-        except InvalidVersion:
-            return None
+        return None if self.version is None else _release(self.version)
 
     @property
     def day(self) -> datetime:
@@ -48,6 +44,16 @@ class DatedBuild:
             return datetime.fromisoformat(f"{match[0]}T00:00:00+00:00") if match else self.first
         except ValueError:
             return self.first
+
+
+@lru_cache(maxsize=10_000)  # each page of a server asks for all builds, some of them several times
+def _release(version: str) -> Version | None:
+    if _COMMIT.fullmatch(version):
+        return None
+    try:
+        return Version(Version(version).public)
+    except InvalidVersion:
+        return None
 
 
 def arrange(builds: Iterable[DatedBuild], order: Sequence[str] = ()) -> list[str]:
