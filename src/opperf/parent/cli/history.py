@@ -334,7 +334,7 @@ def push_runs(
     counts = done.counts
     tell(f"{plural(counts['added'], 'run')} added, {counts['there']} there already, {counts['refused']} refused")
     if done.waiting:
-        tell(f"{plural(done.waiting, 'run')} not sent: {done.trouble}; they wait for the next time")
+        tell(f"{plural(done.waiting, 'run')} not sent, and kept for the next time: {done.trouble}")
     if done.waiting or counts["refused"]:
         raise typer.Exit(3)
 

@@ -45,11 +45,13 @@ STATUSES = {"conflict": 409, "database": 422}
 
 
 class Refusal(Exception):
-    """The answer to a request that is not met: a status, why, and headers."""
+    """The answer to a request that is not met: a status, why, headers, and what to do."""
 
-    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, status: int, message: str, headers: Mapping[str, str] | None = None, hint: str | None = None
+    ) -> None:
         super().__init__(message)
-        self.response = JSONResponse({"error": message}, status, headers)
+        self.response = JSONResponse({"error": message, **({"hint": hint} if hint else {})}, status, headers)
 
 
 class Allowance:
@@ -117,8 +119,8 @@ class Api:
             addition = await to_thread.run_sync(self._store, body, encoding, limiter=self._readers)
         except InputError as error:
             # The database's own words would name its place.
-            text = "the run has a value that no database takes" if error.slug == "database" else str(error)
-            raise Refusal(STATUSES.get(error.slug, 400), text) from error
+            text = "the run has a value that no database takes" if error.slug == "database" else error.message
+            raise Refusal(STATUSES.get(error.slug, 400), text, hint=error.hint) from error
         except HarnessError as error:
             raise Refusal(503, "the database cannot be reached", {"Retry-After": str(LATER)}) from error
         answer = {"run": addition.key, "outcome": addition.outcome, "rows": addition.rows}

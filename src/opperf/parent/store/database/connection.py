@@ -79,8 +79,10 @@ class Address:
             hint = "write `@` in a password as `%40`"
             raise InputError(f"cannot read the address `{hide_passwords(text)}`", hint=hint, slug="database")
         if url.get_backend_name() not in DRIVERS:
-            message = f"no database of the kind `{url.get_backend_name()}`"
-            raise InputError(message, hint=f"known: {', '.join(DRIVERS)}", slug="database")
+            message, hint = f"no database of the kind `{url.get_backend_name()}`", f"known: {', '.join(DRIVERS)}"
+            if url.get_backend_name() in ("http", "https"):
+                hint = "`opperf history push URL` sends the runs of a database to a server"
+            raise InputError(message, hint=hint, slug="database")
         if url.get_backend_name() == "sqlite" and not url.database:
             raise InputError("an SQLite database in memory would be lost", hint=HINT, slug="database")
         return cls(url.set(drivername=DRIVERS[url.get_backend_name()]))
