@@ -1,6 +1,7 @@
 """Two traces operator by operator: which calls are the same in both, which have other inputs, which only one has.
 
-Calls are the same with equal operators and inputs. Of what is left, calls of one operator belong together, those with
+Calls are the same with equal operators, shapes, element types and attributes; which values tensors had does not count,
+since random data differs each time. Of what is left, calls of one operator belong together, those with
 the most inputs in common first: a model with another batch size calls the same operators with other shapes.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from opperf.domain.case import Argument, Case
+from opperf.domain.case import Argument, ListOf
 from opperf.domain.dataclass import dataclass
 from opperf.domain.suite import LeftOut
 from opperf.domain.tensor import TensorSpec
@@ -23,7 +24,7 @@ Entry: TypeAlias = TracedCase | LeftOut
 
 @dataclass(frozen=True)
 class CallChange:
-    """Calls that are alike in both traces; None where one of them has none such."""
+    """Calls that belong together in both traces; None where one of them has none such."""
 
     before: Entry | None
     after: Entry | None
@@ -95,21 +96,37 @@ def operator_name(entry: Entry) -> str:
     return entry.case.operator if isinstance(entry, TracedCase) else entry.name
 
 
+def arguments(entry: Entry) -> Mapping[str, Argument]:
+    """Return the inputs and attributes of calls, without the values of tensors; none of what cannot be run again."""
+    if not isinstance(entry, TracedCase):
+        return {}
+    return {name: _without_values(value) for name, value in {**entry.case.inputs, **entry.case.attributes}.items()}
+
+
+def _without_values(argument: Argument) -> Argument:
+    if isinstance(argument, TensorSpec):
+        return TensorSpec(argument.shape, argument.dtype, argument.strides)
+    if isinstance(argument, ListOf):
+        return ListOf(tuple(map(_without_values, argument.items)))
+    return tuple(map(_without_values, argument)) if isinstance(argument, tuple) else argument
+
+
 def _identity(entry: Entry) -> object:
-    return entry.case if isinstance(entry, TracedCase) else entry.reason
+    return tuple(arguments(entry).items()) if isinstance(entry, TracedCase) else entry.reason
 
 
 def _pairs(before: Sequence[Entry], after: Sequence[Entry]) -> Iterator[tuple[Entry | None, Entry | None]]:
     """Yield what belongs together, and what is alone."""
-    same = {(operator_name(entry), _identity(entry)): entry for entry in after}
+    same: dict[object, list[Entry]] = {}
+    for entry in reversed(after):
+        same.setdefault((operator_name(entry), _identity(entry)), []).append(entry)
     rest: dict[str, tuple[list[Entry], list[Entry]]] = {}
     for entry in before:
-        twin = same.pop((operator_name(entry), _identity(entry)), None)
-        if twin is None:
-            rest.setdefault(operator_name(entry), ([], []))[0].append(entry)
+        if twins := same.get((operator_name(entry), _identity(entry))):
+            yield entry, twins.pop()
         else:
-            yield entry, twin
-    for entry in same.values():
+            rest.setdefault(operator_name(entry), ([], []))[0].append(entry)
+    for entry in (entry for twins in same.values() for entry in reversed(twins)):
         rest.setdefault(operator_name(entry), ([], []))[1].append(entry)
     for earlier, later in rest.values():
         yield from _most_alike(earlier, later)
@@ -135,14 +152,9 @@ def _most_alike(before: list[Entry], after: list[Entry]) -> Iterator[tuple[Entry
 
 def _likeness(before: Entry, after: Entry) -> float:
     """Return how many arguments two calls have in common; sizes that are equal count in part."""
-    first, second = _arguments(before), _arguments(after)
+    first, second = arguments(before), arguments(after)
     common = [(first[name], second[name]) for name in first.keys() & second.keys()]
     return sum(1.0 if one == other else _share(one, other) for one, other in common)
-
-
-def _arguments(entry: Entry) -> Mapping[str, Argument]:
-    case = entry.case if isinstance(entry, TracedCase) else Case(entry.name)
-    return {**case.inputs, **case.attributes}
 
 
 def _share(first: Argument, second: Argument) -> float:

@@ -72,7 +72,7 @@ def _places(bisection: Bisection, answer: Answer, levels: Mapping[str, Estimate]
             continue
         build = builds[0]
         commit = bisection.commit(build)
-        words = [build if commit is None else f"{build}: {commit_text(commit)}"]
+        words = [build if commit is None else commit_text(commit)]
         if build in reasons:
             yield Place(build, "\n".join([*words, reasons[build]]), failed=True)
         elif build not in levels:

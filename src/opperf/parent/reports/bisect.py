@@ -33,20 +33,30 @@ LEGEND = Legend(
 
 def document(bisection: Bisection) -> Document:
     """Return the report."""
-    blocks: list[Block] = [table(_columns(bisection), lines(bisection)), LEGEND]
+    columns, rows = _columns(bisection), lines(bisection)
+    blocks: list[Block] = [LEGEND]
     blocks += [
-        Section(
-            f"{subject(answer.case, bisection.side)} {answer.direction}",
-            [*_changes(bisection, answer), _probes(answer), *_explanations(answer)],
-        )
+        Section(_name(bisection, answer), [*_changes(bisection, answer), _probes(answer), *_explanations(answer)])
         for answer in bisection.answers
         if answer.probes
     ]
     blocks += [Note(f"left out {build.build}: {build.reason}") for build in bisection.left_out]
     blocks += map(Note, [_builds(bisection), *crowds(bisection.run, [bisection.side])])
-    text = " ".join(f"{answer.case.operator} {answer.direction}: {answer.reason}." for answer in bisection.answers)
-    checks = [*_checks(bisection)]
-    return Document("opperf bisect", blocks, bisection.to_json, checks, text, started=bisection.run.started)
+    why = [Note(f"{_name(bisection, answer)}: {answer.reason}") for answer in bisection.answers]
+    return Document(
+        "opperf bisect",
+        [table(columns, rows), *blocks],
+        bisection.to_json,
+        [*_checks(bisection)],
+        " ".join(f"{answer.case.operator} {answer.direction}: {answer.reason}." for answer in bisection.answers),
+        started=bisection.run.started,
+        # On a page a sentence does not fit beside numbers.
+        page=lambda: Document("", [table(columns[:-1], rows), *why, *blocks]),
+    )
+
+
+def _name(bisection: Bisection, answer: Answer) -> str:
+    return f"{subject(answer.case, bisection.side)} {answer.direction}"
 
 
 def lines(bisection: Bisection) -> list[Line]:
@@ -55,16 +65,17 @@ def lines(bisection: Bisection) -> list[Line]:
 
 
 def commit_text(commit: Commit) -> str:
-    """Say which commit a build is."""
-    tag = f", in {commit.tag} and later" if commit.tag else ", in no tag"
-    return f'{commit.hash[:10]} "{commit.subject}" by {commit.author}, {commit.date[:10]}{tag}'
+    """Say which commit a build is: its subject, author, date and first tag, and its hash where that is not its name."""
+    name = "" if commit.hash.startswith(commit.build) else f"{commit.hash[:10]} "
+    tag = f"in {commit.tag} and later" if commit.tag else "in no tag"
+    return f'{commit.build}: {name}"{commit.subject}" by {commit.author}, {commit.date[:10]}, {tag}'
 
 
 def _changes(bisection: Bisection, answer: Answer) -> Iterator[Note]:
     """Say of each step which commit it is, where builds are commits."""
     for step in answer.steps:
         if commit := bisection.commit(step.after):
-            yield Note(f"{step.after} is {commit_text(commit)}", kind="item")
+            yield Note(commit_text(commit), kind="item")
 
 
 def _builds(bisection: Bisection) -> str:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from opperf.domain.case import Argument
 from opperf.domain.units import format_difference, format_seconds, plural
-from opperf.parent.analysis.trace_change import CallChange, Entry, TraceChange
+from opperf.parent.analysis.trace_change import CallChange, Entry, TraceChange, arguments
 from opperf.parent.documents.trace import TracedCase
 from opperf.parent.reports.columns import spelling
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 from opperf.parent.reports.text import case_text, short_text
+from opperf.parent.sources.argument_text import argument_text
 
 SCHEMA_VERSION = 1
 LEGEND = {
     "change": "change: of the recorded time of all calls",
     "only": "only: the trace that alone has such calls",
-    "inputs": "inputs: before -> after where they differ",
+    "inputs": "inputs: what differs of them, before -> after; else all",
 }
 
 
@@ -68,14 +70,25 @@ def summary(change: TraceChange) -> list[str]:
     return lines
 
 
-def inputs_text(change: CallChange, text: Callable[[Entry], str]) -> str:
-    """Write the inputs of calls, both where they differ; `text` writes those of one side."""
-    return " -> ".join(dict.fromkeys(map(text, change.entries)))
+def inputs_text(change: CallChange) -> str:
+    """Write the inputs of calls for people: of those that differ, what differs; of what is not run again, why not."""
+    if not change.has_other_inputs:
+        return _short(change.entries[-1])
+    first, second = map(arguments, change.entries)
+    if not first or not second:
+        return " -> ".join(map(_short, change.entries))
+    names = (
+        name for name in {**first, **second} if name not in first or name not in second or first[name] != second[name]
+    )
+    return ", ".join(f"{name} {_word(first, name)} -> {_word(second, name)}" for name in names)
 
 
-def short_inputs(entry: Entry) -> str:
-    """Write the inputs of calls for people; of what is not run again, why not."""
+def _short(entry: Entry) -> str:
     return short_text(entry.case) if isinstance(entry, TracedCase) else entry.reason
+
+
+def _word(arguments: Mapping[str, Argument], name: str) -> str:
+    return argument_text(arguments[name]) if name in arguments else "none"
 
 
 def _inputs(entry: Entry | None) -> str | None:
@@ -104,7 +117,7 @@ def _columns(*, timed: bool) -> Sequence[Column[CallChange]]:
         Column("only", "only", lambda row: row.only),
         Column("before_inputs", None, lambda row: _inputs(row.before)),
         Column("after_inputs", None, lambda row: _inputs(row.after)),
-        Column(None, "inputs", lambda row: inputs_text(row, short_inputs), least=20, lines=8),
+        Column(None, "inputs", inputs_text, least=20, lines=8),
     ]
 
 

@@ -66,7 +66,7 @@ def test_without_times_rows_are_what_changed_and_a_line_says_how_much_is_the_sam
     ]
     assert "aten::relu" in text
     assert "4 -> 6" in text
-    assert "8 -> 16" in text
+    assert "x0 8 -> 16" in text
     assert "11 calls before, 16 after; of 6 operators with their inputs, 1 the same, 1 with other inputs" in text
     lines = [*csv.DictReader(io.StringIO(reports.render(document(compare_traces(BEFORE, AFTER)), "csv")))]
     assert (lines[0]["only"], lines[0]["before_calls"], lines[0]["after_calls"]) == ("after", "0", "3")
@@ -86,6 +86,15 @@ def test_with_times_in_both_the_largest_difference_comes_first() -> None:
     page = render(change)
     assert "Largest changes of recorded time" in page
     assert 'data-key="0.002"' in page
+
+
+def test_other_values_of_tensors_are_no_other_inputs() -> None:
+    first, second = (
+        TracedCase(Case("take", {"indices": TensorSpec((8,), "int64", range=bounds)}, {"axis": 0}), 1)
+        for bounds in ((0.0, 9.0), (1.0, 7.0))
+    )
+    (change,) = compare_traces(trace(first), trace(second)).changes
+    assert change.is_same
 
 
 def test_times_by_two_clocks_are_not_compared() -> None:

@@ -91,6 +91,6 @@ def test_the_report_has_a_row_for_each_step_and_says_which_commit_it_is() -> Non
     text = render(bisection())
     rows = [line for line in text.splitlines() if " found " in line]
     assert [("0.600" in row, "0.667" in row) for row in rows] == [(True, False), (False, True)]
-    assert f'{AFTER} is {AFTER} "Change {AFTER}" by Ada, 2026-11-02, in v2 and later' in text
+    assert f'{AFTER}: "Change {AFTER}" by Ada, 2026-11-02, in v2 and later' in text
     assert text.count("two steps") == 1
     assert "v1 to main: 7 of 40 builds were needed." in text

@@ -33,7 +33,7 @@ class Differences:
     def draw(self, width: int) -> Drawing:
         """Draw label, bar and figures side by side, or stacked where there is no room."""
         roomy = width >= ROOM
-        left, right = (LABEL + 10.0, width - FIGURES - 10.0) if roomy else (16.0, width - 16.0)
+        left, right = (LABEL + 10.0, width - FIGURES - 10.0) if roomy else (26.0, width - 26.0)
         step = 2 * LINE + 4 if roomy else 3 * LINE + 8
         drawing = Drawing(width, 0, self.title)
         bottom = 4.0 + step * len(self.rows)

@@ -109,21 +109,21 @@ class Staircase:
 
     def _name_places(self, drawing: Drawing, across: Callable[[float], float], stretch: float, bottom: float) -> float:
         """Write the names of builds at a slant, of all that have room for it; return the height of the longest."""
-        important = {0, len(self.places) - 1, *(place for riser in self.risers for place in (riser.place,))}
+        important = {0, len(self.places) - 1, *(riser.place for riser in self.risers)}
         longest = 0
         for i, place in enumerate(self.places):
-            if place.count > 1 or (stretch < NAMED and i not in important):
+            if (place.value is None and not place.failed) or (stretch < NAMED and i not in important):
                 continue
             name = place.name if len(place.name) <= LONGEST else f"{place.name[: LONGEST - 1]}…"
-            x, y = across(i) + 4, bottom + LINE
+            x, y = across(i) + 4, bottom + 2 * LINE
             drawing.text(x, y, name, "faint right")
             drawing.element[-1].set("transform", f"rotate(-45 {x:.2f} {y:.2f})")
             longest = max(longest, len(name))
-        return LINE + longest * CHARACTER * math.sin(math.pi / 4) + 8
+        return 2 * LINE + longest * CHARACTER * math.sin(math.pi / 4) + 8
 
 
 def _draw_place(drawing: Drawing, place: Place, x: float, upright: Axis, bottom: float) -> None:
-    """Draw the dot of a build with its interval; a cross for one that failed, and a number for those not measured."""
+    """Draw the dot of a build with its interval; below the plot a cross for one that failed, or the count of others."""
     if place.value is not None:
         if place.interval is not None:
             low, high = map(upright.at, place.interval)
@@ -132,8 +132,8 @@ def _draw_place(drawing: Drawing, place: Place, x: float, upright: Axis, bottom:
                 drawing.line(x - CAP, y, x + CAP, y, "width s0")
         drawing.circle(x, upright.at(place.value), 4, "s0")
     elif place.failed:
-        y = bottom - LINE
+        y = bottom + 10
         drawing.line(x - CROSS, y - CROSS, x + CROSS, y + CROSS, "width slower")
         drawing.line(x - CROSS, y + CROSS, x + CROSS, y - CROSS, "width slower")
     else:
-        drawing.text(x, bottom - 6, f"{place.count}", "faint middle")
+        drawing.text(x, bottom + 14, f"{place.count}", "faint middle")

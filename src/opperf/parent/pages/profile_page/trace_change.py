@@ -12,7 +12,7 @@ from opperf.parent.pages.profile_page.head import fill
 from opperf.parent.pages.profile_page.tables import MOST_BARS, MOST_ROWS
 from opperf.parent.reports.document import Column
 from opperf.parent.reports.text import one_line
-from opperf.parent.reports.trace_change import inputs_text, name, short_inputs, shown_changes, summary
+from opperf.parent.reports.trace_change import inputs_text, name, shown_changes, summary
 
 
 def render(change: TraceChange) -> str:
@@ -53,11 +53,11 @@ def _difference(row: CallChange, *, timed: bool) -> Difference:
     calls = plural(counts[0], "call") if counts[0] == counts[1] else f"{counts[0]} -> {counts[1]} calls"
     return Difference(
         name(row),
-        inputs_text(row, short_inputs),
+        inputs_text(row),
         (row.seconds or 0.0) if timed else row.calls,
         f"{format_difference(row.seconds)}, {calls}" if timed else calls,
         row.only,
-        f"{name(row)}: {calls}\n{inputs_text(row, short_inputs)}",
+        f"{name(row)}: {calls}\n{inputs_text(row)}",
     )
 
 
@@ -80,7 +80,7 @@ def _columns(*, timed: bool) -> list[Column[CallChange]]:
         calls("before"),
         calls("after"),
         Column(None, "only", lambda row: row.only),
-        Column(None, "shapes", lambda row: inputs_text(row, short_inputs)),
+        Column(None, "inputs", inputs_text),
     ]
 
 
