@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conformance.conftest import XLA_FLAGS
 from tests.functional.conftest import Done, invoke
 
 
@@ -170,13 +171,15 @@ def test_one_keras_model_is_compared_in_two_frameworks_layer_by_layer(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (here / "keras_model.py").write_text(KERAS, encoding="utf-8")
+    monkeypatch.setenv("XLA_FLAGS", XLA_FLAGS)
     for backend, environment in (("tensorflow", "tensorflow"), ("jax", "jax + keras")):
         monkeypatch.setenv("KERAS_BACKEND", backend)
         words = ("--framework", backend, "--environment", environment, "--output", f"{backend}.json")
         done = invoke("capture", "keras_model.py:step", *words)
         assert done.code == 0, done.err
     suites = ("--suite", "tensorflow.json", "--with", "jax.json", "--base", "tensorflow", "--new", "jax + keras")
-    how = ("--pairs", "3", "--trial-budget", "0.05", "--budget", "40", "--format", "json")
+    # No verdict is the point, and with so wide a tolerance the first pairs tell enough.
+    how = ("--pairs", "3", "--tolerance", "100000%", "--trial-budget", "0.05", "--budget", "40", "--format", "json")
     done = invoke("compare", *suites, *how)
     assert done.code == 0, done.err
     result = json.loads(done.out)

@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_two_releases_are_compared_and_kept(folder: Path) -> None:
     base, new = ENVIRONMENTS
-    words = ("--base", base, "--new", new, "--pairs", "3", "--trial-budget", "0.05")
+    words = ("--base", base, "--new", new, "--pairs", "3", "--tolerance", "50%", "--trial-budget", "0.05")
     kept = ("--html", "page.html", "--database", "kept.db", "--format", "json")
     document = json.loads(opperf("compare", "asv:benchmarks", *words, *kept))
     (small, large) = document["comparisons"]

@@ -63,8 +63,9 @@ def folder(tmp_path: Path) -> Path:
 
 def test_two_releases_are_compared(folder: Path) -> None:
     base, new = ENVIRONMENTS
-    words = ("--base", base, "--new", new, "--pairs", "3", "--trial-budget", "0.05", "--format", "json")
-    document = json.loads(opperf(folder, "compare", "pytest:test_sort.py", *words))
+    sides = ("--base", base, "--new", new)
+    few = ("--pairs", "3", "--tolerance", "50%", "--trial-budget", "0.05", "--format", "json")
+    document = json.loads(opperf(folder, "compare", "pytest:test_sort.py", *sides, *few))
     small, large, wrong = document["comparisons"]
     assert (small["case"]["operator"], small["case"]["attributes"]) == ("test_sort.py::test_sort", {"n": 100})
     assert [one["environment"] for one in (small["base"], small["new"])] == [base, new]
