@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import choose_environment, interpreter
-from opperf.parent.workers.package import package_folder
+from tests.in_environment import printed
 
 HERE = Path(__file__).parent
 LENET = HERE.parents[1] / "examples" / "models" / "lenet_torch.py"
@@ -89,18 +85,9 @@ def totals(cases: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def test_what_runs_alone_returns_the_same_as_in_the_captured_call() -> None:
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
     models = HERE / "captured_models.py"
     paths = [f"{LENET}:training_step", *(f"{models}:{name}" for name in FUNCTIONS)]
-    done = subprocess.run(
-        [str(python), str(RERUN), str(HERE), *paths],
-        env={**os.environ, "PYTHONPATH": str(package_folder())},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    lenet, residual, transformer, layouts, numbers, generator = json.loads(done.stdout)
+    lenet, residual, transformer, layouts, numbers, generator = json.loads(printed("torch", RERUN, HERE, *paths))
     # As many as PyTorch's own profiler counts, those that are called inside of others left out.
     assert lenet["calls"] == 57
     assert (residual["calls"] > 100, transformer["calls"] > 300) == (True, True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,10 +10,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.conftest import XLA_FLAGS
-
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import choose_environment, interpreter
-from opperf.parent.workers.package import package_folder
+from tests.in_environment import printed
 
 SCRIPT = Path(__file__).with_name("abstract_torch.py")
 
@@ -24,12 +20,7 @@ def told(one_cache: Path) -> dict[str, Any]:
     """What a Python that has PyTorch says of both ways to capture."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPPERF_CACHE_DIR", str(one_cache))
-        python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-        environment = {**os.environ, "PYTHONPATH": str(package_folder())}
-    done = subprocess.run(
-        [str(python), str(SCRIPT)], env=environment, capture_output=True, text=True, timeout=300, check=True
-    )
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
+        return json.loads(printed("torch", SCRIPT))  # type: ignore[no-any-return]
 
 
 def test_the_same_operators_are_captured_by_shapes_alone_as_in_a_run(told: dict[str, Any]) -> None:
@@ -60,16 +51,7 @@ def test_what_decides_a_shape_is_not_assumed(told: dict[str, Any]) -> None:
 
 def said_by(framework: str) -> Any:
     """Return what a script says of both ways to capture, in the environment of a framework."""
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
-    done = subprocess.run(
-        [str(python), str(SCRIPT.with_name(f"abstract_{framework}.py"))],
-        env={**os.environ, "PYTHONPATH": str(package_folder()), "XLA_FLAGS": XLA_FLAGS},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(printed(framework, SCRIPT.with_name(f"abstract_{framework}.py"), XLA_FLAGS=XLA_FLAGS))
 
 
 def test_jax_traces_what_it_would_run_and_allocates_nothing() -> None:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conformance.conftest import UNOPTIMIZED
-
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import choose_environment, interpreter
-from opperf.parent.workers.package import package_folder
+from tests.conformance.conftest import XLA_FLAGS
+from tests.in_environment import printed
 
 HERE = Path(__file__).parent
 MODELS = HERE.parents[1] / "examples" / "models"
@@ -54,17 +50,7 @@ def reads():
 
 def in_environment(framework: str, *words: object) -> Any:
     """Run a script in the environment of a framework, and return what it prints."""
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
-    hasty = {name.removeprefix("env."): value for name, value in UNOPTIMIZED.items()}
-    done = subprocess.run(
-        [str(python), *map(str, words)],
-        env={**os.environ, "PYTHONPATH": str(package_folder()), "JAX_PLATFORMS": "cpu", **hasty},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(printed(framework, *words, JAX_PLATFORMS="cpu", XLA_FLAGS=XLA_FLAGS))
 
 
 def test_every_operator_of_mxnet_runs_alone_forward_and_backward_imperative_and_hybridized() -> None:

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
-
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import choose_environment, interpreter
-from opperf.parent.workers.package import package_folder
+from tests.in_environment import printed
 
 SCRIPT = Path(__file__).with_name("changing_functions.py")
 #: The functions of each framework that are called: own ones, and what the catalog says to change inputs.
@@ -20,12 +15,7 @@ CALLED = {"numpy": 41, "torch": 39, "mxnet": 29, "array_api:array_api_strict": 1
 
 def run(framework: str) -> dict[str, object]:
     """Return what the script reports of a framework."""
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
-    words = [str(python), str(SCRIPT), framework]
-    environment = {**os.environ, "PYTHONPATH": str(package_folder())}
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-3000:]
-    report: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    report: dict[str, object] = json.loads(printed(framework, SCRIPT, framework).splitlines()[-1])
     return report
 
 

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import choose_environment, interpreter
-from opperf.parent.workers.package import package_folder
+from tests.in_environment import printed
 
 #: The operators that compute something, without those that they are made of, and without views and copies.
 COUNTED = {
@@ -67,16 +62,7 @@ def counts(model: str, **phases: dict[str, dict[str, int]]) -> dict[str, dict[st
 @pytest.fixture(scope="module")
 def result() -> dict[str, Any]:
     """What the script saw of each model."""
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    done = subprocess.run(
-        [str(python), str(Path(__file__).with_name("counted_models.py"))],
-        env={**os.environ, "PYTHONPATH": str(package_folder())},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    seen: dict[str, Any] = json.loads(done.stdout)
+    seen: dict[str, Any] = json.loads(printed("torch", Path(__file__).with_name("counted_models.py")))
     return seen
 
 

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import choose_environment, interpreter
-from opperf.parent.workers.package import package_folder
+from tests.in_environment import printed
 
 SCRIPT = Path(__file__).parent / "functions_mxnet.py"
 
@@ -20,16 +15,8 @@ SCRIPT = Path(__file__).parent / "functions_mxnet.py"
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the script found, with MXNet's engine of its own choice: calls return before their work is done."""
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "mxnet"), framework="mxnet")
-    done = subprocess.run(
-        [str(python), "-W", "ignore", str(SCRIPT), str(tmp_path_factory.mktemp("mxnet") / "profile.json")],
-        env={**os.environ, "PYTHONPATH": str(package_folder()), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    text = printed("mxnet", "-W", "ignore", SCRIPT, tmp_path_factory.mktemp("mxnet") / "profile.json")
+    told: dict[str, Any] = json.loads(text.splitlines()[-1])
     return told
 
 

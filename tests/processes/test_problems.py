@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.each import each
+from tests.in_environment import printed
 from tests.processes.problem_rows import ROWS
-
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import choose_environment, interpreter
-from opperf.parent.workers.package import package_folder
 
 SCRIPT = Path(__file__).with_name("problems_torch.py")
 NEW = "\nclass ModelNew(Model):\n    pass\n"
@@ -159,17 +154,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Any:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content if isinstance(content, str) else json.dumps(content))
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    done = subprocess.run(
-        [str(python), str(SCRIPT), str(folder)],
-        env={**os.environ, "PYTHONPATH": str(package_folder())},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout)
+    return json.loads(printed("torch", SCRIPT, folder))
 
 
 def test_a_model_is_scaled_and_its_copy_answers_the_same_at_every_size(results: Any) -> None:

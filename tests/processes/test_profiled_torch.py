@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import choose_environment, interpreter
-from opperf.parent.workers.package import package_folder
+from tests.in_environment import printed
 
 HERE = Path(__file__).parent
 LENET = HERE.parents[1] / "examples" / "models" / "lenet_torch.py"
@@ -23,16 +18,7 @@ ARRAY = 4 * 1024 * 1024
 @pytest.fixture(scope="module")
 def result() -> dict[str, Any]:
     """What the script saw, by name."""
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    done = subprocess.run(
-        [str(python), str(HERE / "profiled_torch.py"), str(LENET)],
-        env={**os.environ, "PYTHONPATH": str(package_folder())},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    seen: dict[str, Any] = json.loads(done.stdout)
+    seen: dict[str, Any] = json.loads(printed("torch", HERE / "profiled_torch.py", LENET))
     return seen
 
 

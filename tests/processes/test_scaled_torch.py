@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import choose_environment, interpreter
-from opperf.parent.workers.package import package_folder
+from tests.in_environment import printed
 
 SCRIPT = Path(__file__).with_name("scaled_torch.py")
 #: Two to the power of it is the largest factor, and each step towards one is a search by halving.
@@ -17,12 +13,7 @@ MOST_STEPS = 20
 
 
 def test_the_smallest_factor_that_makes_a_sample_large_is_found_by_halving() -> None:
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    environment = {**os.environ, "PYTHONPATH": str(package_folder())}
-    done = subprocess.run(
-        [str(python), str(SCRIPT)], env=environment, capture_output=True, text=True, timeout=120, check=True
-    )
-    result = json.loads(done.stdout)
+    result = json.loads(printed("torch", SCRIPT))
     assert {name: one["factor"] for name, one in result.items()} == {"vector": 32768, "matrices": 67, "square": 86}
     assert result["vector"]["elements"] == 1 << 16
     assert max(one["made"] for one in result.values()) <= MOST_STEPS * MOST_STEPS / 2

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -12,13 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.in_environment import printed
 
 from opperf.domain.profile.chrome import from_trace
 from opperf.domain.profile.event import Event, Profile
 from opperf.domain.profile.mxnet_names import OF_THE_ENGINE
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import choose_environment, interpreter
-from opperf.parent.workers.package import package_folder
 
 HERE = Path(__file__).parent
 #: Bytes of the result of the product of two matrices of 256 x 256.
@@ -37,17 +33,8 @@ ENGINES = {
 
 def run(framework: str, folder: Path, **variables: str) -> dict[str, Any]:
     """Return what a script found in a framework's environment."""
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
-    done = subprocess.run(
-        [str(python), "-W", "ignore", str(HERE / f"watched_{framework}.py")],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(package_folder()), "OMP_NUM_THREADS": "1", **variables},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    text = printed(framework, "-W", "ignore", HERE / f"watched_{framework}.py", folder=folder, **variables)
+    result: dict[str, Any] = json.loads(text.splitlines()[-1])
     return result
 
 
