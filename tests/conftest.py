@@ -53,6 +53,7 @@ LONGEST = (
     "processes/test_examples.py",
     "recipes/test_recipes.py",
     "browser/test_server_pages.py",
+    "processes/test_operator_benchmark.py",
     "processes/test_profile.py",
     "conformance/test_compiled.py",
     "processes/test_compiled_code.py",

@@ -17,6 +17,8 @@ from opperf.parent.workers.package import package_folder
 WORKLOADS = Path(__file__).parents[2] / "examples" / "workloads"
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
+pytestmark = pytest.mark.usefixtures("forked_children")
+
 
 def test_one_of_two_devices_decodes_with_half_of_the_heads(command: Command, tmp_path: Path) -> None:
     where = f"config:{WORKLOADS}/grouped_query_8b.json"
