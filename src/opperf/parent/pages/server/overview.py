@@ -19,8 +19,11 @@ from opperf.parent.store.database.history import Entry
 from opperf.parent.store.database.listing import FrameworkPair
 from opperf.parent.store.database.overview import UNMEASURED, Mover, Overview
 from opperf.parent.store.database.overview import overview as read_overview
+from opperf.parent.store.database.trails import Trails
 
 WEAK = "of times of different runs, which also depend on what else the machine was doing, so they decide nothing"
+#: The rows that have a small history: more would take a second to draw.
+MOST_TRAILS = 300
 #: The latest runs that stand on the page, and the new ones.
 LATEST, MOST_NEW = 10, 100
 
@@ -77,7 +80,9 @@ def _summary(board: Overview) -> str:
 
 def _movers(board: Overview, rows: Sequence[Mover], fresh: Sequence[Entry]) -> list[Block]:
     left = sum(board.verdicts.values()) - MOST_ROWS
-    columns = mover_columns(board.trails, {entry.key for entry in fresh})
+    first = {mover.series.id for mover in rows[:MOST_TRAILS]}
+    trails = Trails(board.trails.builds, {key: spots for key, spots in board.trails.spots.items() if key in first})
+    columns = mover_columns(trails, {entry.key for entry in fresh})
     movers = table(
         columns, rows, link=lambda mover: path("operators", mover.series.operator, framework=board.framework)
     )
