@@ -176,7 +176,7 @@ def test_peaks_are_measured_on_a_plugins_framework(
     (cache / "environments").symlink_to(Path(os.environ["OPPERF_CACHE_DIR"]) / "environments")
     monkeypatch.setenv("OPPERF_CACHE_DIR", str(cache))
     monkeypatch.setattr(peaks, "ROWS", (4,))
-    monkeypatch.setattr(peaks, "PRODUCTS", {"float32": 8})
+    monkeypatch.setattr(peaks, "PRODUCTS", {"float32": (8,)})
     done = opperf("doctor", "--peaks", "--framework", "tiny", "--plugin", tiny, "--format", "json")
     assert done.code == 0, done.err
     assert {rate["framework"] for rate in json.loads(done.out)["peaks"]} == {"tiny"}

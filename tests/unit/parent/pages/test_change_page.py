@@ -47,7 +47,7 @@ def test_the_table_has_the_largest_change_first_and_says_what_only_one_has() -> 
 
 def test_the_largest_changes_are_bars_that_need_no_script() -> None:
     text = render(BEFORE, AFTER)
-    assert text.count('class="slower"') + text.count('class="faster"') == 6  # three bars, at two widths
+    assert text.count('class="slower"') + text.count('class="faster"') == 9  # three bars, at three widths
     assert "+20.0 us, 1.50x" in text
     assert "only before, 1 call" in text
 
