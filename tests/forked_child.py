@@ -97,8 +97,8 @@ def become(request: dict[str, Any], descriptors: list[int]) -> None:
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["variables"])
-    package = os.path.realpath(request["folder"])  # as Python names the folder of a program
-    sys.path[:2] = [package] * 2
+    package = os.path.realpath(request["folder"])  # where the program lies, which Python names without links
+    sys.path[:2] = [package, request["folder"]]
     sys.argv = [f"{package}/opperf/child/__main__.py", str(reads), str(writes), *request["words"]]
     for standard in (1, 2):
         os.dup2(output, standard)
