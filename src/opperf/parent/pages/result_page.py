@@ -12,11 +12,10 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
-
 from opperf.domain.record import Run
 from opperf.parent.pages.charts import STYLE, Chart, figure
 from opperf.parent.pages.figures import Result
+from opperf.parent.pages.templates import template_engine
 from opperf.parent.reports.document import Document
 from opperf.parent.reports.formats.html import piece
 from opperf.parent.reports.text import one_line
@@ -29,16 +28,19 @@ def page(result: Result, document: Document, charts: Sequence[Chart]) -> str:
     """Return the page of a result with its report and its charts."""
     script = "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    filler = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return filler.from_string((FOLDER / "result_page.html").read_text(encoding="utf-8")).render(
-        title=one_line(document.title),
-        summary=one_line(document.summary),
-        facts={name: one_line(value) for name, value in facts(_run(result)).items()},
-        figures=[figure(chart) for chart in charts],
-        report=piece(document),
-        script=script,
-        digest=f"sha256-{digest}",
-        style=STYLE + (FOLDER / "page.css").read_text(encoding="utf-8"),
+    return (
+        template_engine(FOLDER)
+        .get_template("result_page.html")
+        .render(
+            title=one_line(document.title),
+            summary=one_line(document.summary),
+            facts={name: one_line(value) for name, value in facts(_run(result)).items()},
+            figures=[figure(chart) for chart in charts],
+            report=piece(document),
+            script=script,
+            digest=f"sha256-{digest}",
+            style=STYLE + (FOLDER / "page.css").read_text(encoding="utf-8"),
+        )
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +24,19 @@ def blaming(root: Path, framework: str) -> Iterator[None]:
         for frame in traceback.extract_tb(error.__traceback__):
             if Path(frame.filename).is_relative_to(root):
                 place = f" {Path(frame.filename).relative_to(root)}:{frame.lineno}:"
-        hint = None
-        if isinstance(error, ModuleNotFoundError):
-            hint = f"add it to the environment, as in `--environment '{framework} + {error.name}'`"
+        hint = _hint(error.name, framework) if isinstance(error, ModuleNotFoundError) and error.name else None
         raise CodeError(f"cannot import its files:{place} {type(error).__name__}: {error}", hint=hint) from error
+
+
+def _hint(module: str, framework: str) -> str:
+    """Say how a module that is missing comes to be there.
+
+    >>> _hint("pympler.asizeof", "numpy==2.4.6")
+    "add it to the environment, as in `--environment 'numpy==2.4.6 + pympler'`"
+    >>> _hint("json.of_another_release", "numpy==2.4.6")
+    'the `json` that is there has no such module: take the release of either that goes with the other'
+    """
+    package = module.partition(".")[0]
+    if package in sys.modules:
+        return f"the `{package}` that is there has no such module: take the release of either that goes with the other"
+    return f"add it to the environment, as in `--environment '{framework} + {package}'`"

@@ -9,14 +9,13 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from opperf.domain.profile.compilation import COMPILED
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.module_tree import PARAMETERS
 from opperf.domain.profile.rows import PEAK
 from opperf.domain.units import format_flop_rate, format_seconds
 from opperf.parent.pages.charts import STYLE
+from opperf.parent.pages.templates import template_engine
 from opperf.parent.reports.text import one_line
 
 FOLDER = Path(__file__).parent
@@ -28,14 +27,7 @@ SCRIPTS = (
 
 def fill(template: str, **values: object) -> str:
     """Return a page."""
-    filler = Environment(
-        loader=FileSystemLoader(FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    filler = template_engine(FOLDER)
     filler.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return filler.get_template(template).render(
         style=STYLE + "".join((folder / "page.css").read_text(encoding="utf-8") for folder in (FOLDER.parent, FOLDER)),

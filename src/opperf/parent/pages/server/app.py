@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -41,6 +40,7 @@ from opperf.parent.pages.server.operator_page import operator
 from opperf.parent.pages.server.overview import overview
 from opperf.parent.pages.server.suites import suite, suites
 from opperf.parent.pages.server.view import Link, Query, View
+from opperf.parent.pages.templates import template_engine
 from opperf.parent.reports import render
 from opperf.parent.reports.document import Document, Note
 from opperf.parent.reports.formats.html import piece
@@ -49,6 +49,7 @@ from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.listing import LastRun, last_run
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FOLDER = Path(__file__).parent
@@ -119,13 +120,7 @@ def application(
     `notice` stands on every page, and `tell` gets a line about each error that nobody expected.
     """
     csrf = secrets.token_urlsafe() if write and token else ""
-    filler = Environment(
-        loader=FileSystemLoader(FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    filler = template_engine(FOLDER)
     filler.filters |= {"line": one_line, "figure": figure}
     filler.globals |= {"csrf": csrf, "notice": notice, "database": archive.address.name, "menu": MENU}
     style = (STYLE, *((FOLDER / name).read_text(encoding="utf-8") for name in ("../page.css", "server.css")))

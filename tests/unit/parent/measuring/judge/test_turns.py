@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opperf.domain.measurement import Sample, Samples
-from opperf.parent.measuring.judge.match import (
+from opperf.parent.measuring.judge.match import MOST_CPUS, MOST_LATE
+from opperf.parent.measuring.judge.seat import Turned
+from opperf.parent.measuring.judge.turns import (
     LEAST_ROUNDS,
-    MOST_CPUS,
-    MOST_LATE,
     MOST_ROUNDS,
     PAIR_SECONDS,
     cpus,
@@ -16,7 +16,6 @@ from opperf.parent.measuring.judge.match import (
     hopeless,
     late_share,
 )
-from opperf.parent.measuring.judge.seat import Turned
 from opperf.parent.workers.rounds import Patience, Round
 
 

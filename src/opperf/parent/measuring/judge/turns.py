@@ -1,0 +1,112 @@
+"""What turns of a pair of stands say: how long their calls took, who is far slower, how many CPUs a stand has used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+
+from opperf.domain.dataclass import dataclass
+from opperf.domain.measurement import Sample, Samples
+from opperf.parent.documents.candidates import Speed
+from opperf.parent.measuring.judge.seat import Turned
+from opperf.parent.workers.rounds import Patience, Round, is_narrow
+
+#: Rounds of a pair, at least and at most, and the seconds that they may take.
+LEAST_ROUNDS, MOST_ROUNDS, PAIR_SECONDS = 8, 24, 1.5
+#: A candidate that takes this many times as long as the reference in each of the first rounds is slower, whatever other
+#: pairs would show.
+HOPELESS = 3.0
+#: How long a turn may be awake after its word, in times what is usual, for its CPU time to be that of its calls.
+MOST_REST = 2.0
+#: The CPU time that freezing a process tree costs, in nanoseconds.
+FREEZING = 50_000
+
+
+@dataclass(frozen=True)
+class Empty:
+    """What a turn takes that computes nothing, by the judge's clock and by the kernel's, in nanoseconds."""
+
+    wall_ns: int
+    cpu_ns: int
+
+
+def goes_on(rounds: Sequence[Round], seconds: float, patience: Patience) -> bool:
+    """Return whether a pair needs another round after these seconds: until its ratio is known as well as it has to be.
+
+    Rounds say that by how far they differ, whichever side is slower. Pairs differ more than that, so that the next one
+    tells more than further rounds do.
+    """
+    if len(rounds) < LEAST_ROUNDS:
+        return True
+    return len(rounds) < MOST_ROUNDS and seconds < PAIR_SECONDS and not is_narrow(rounds, patience.width)
+
+
+def cpus(turns: Sequence[Turned]) -> float:
+    """Return how many CPUs a stand has used in some turns.
+
+    Those count in which it was frozen as soon after its word as usual. Where a hypervisor gives the CPU away in
+    between, the kernel may count that as CPU time, as much as of many calls.
+    """
+    rests = [turned.awake_ns - turned.sample.wall_ns for turned in turns]
+    usual = [turned.sample for turned, rest in zip(turns, rests) if rest <= MOST_REST * median(rests)]
+    return sum(sample.cpu_ns for sample in usual) / max(1, sum(sample.wall_ns for sample in usual))
+
+
+def late_share(turns: Sequence[tuple[Turned, Turned]]) -> float:
+    """Return a candidate's share of CPU time after its word: by the time it is frozen, such results may be right."""
+    base, new = (median(turned.late_ns for turned in several) for several in zip(*turns))
+    late = new - base - FREEZING
+    return float(max(0.0, late / max(1.0, median(turned.sample.cpu_ns for _, turned in turns))))
+
+
+def hopeless(rounds: Sequence[Round]) -> Speed | None:
+    """Return how fast a candidate is that is far slower in each of some rounds; None for any other.
+
+    On a busy machine no round may be undisturbed: then it is far slower in each by its CPU time, which neighbours
+    hardly change, and in the typical one by the clock. The interval spans the rounds: there is no other pair yet.
+    """
+    walls = [(min(base.seconds(clean_only=False)), min(new.seconds(clean_only=False))) for base, new in rounds]
+    cpus = [(min(base.cpu_seconds(clean_only=False)), min(new.cpu_seconds(clean_only=False))) for base, new in rounds]
+    typical = median([base / new for base, new in walls])
+    for times in (walls, cpus):
+        speedups = [base / new for base, new in times]
+        if max(*speedups, typical) * HOPELESS < 1:
+            candidate, reference = (median([one[place] for one in times]) for place in (1, 0))
+            return Speed(candidate, reference, median(speedups), (min(speedups), max(speedups)))
+    return None
+
+
+def beyond(long: Sample, short: Sample) -> Sample:
+    """Return what the calls took that a long turn has more than a short one; clean where both are.
+
+    Where the short one was disturbed, that may seem to be less than its CPU time: what it really is nobody knows.
+
+    >>> one = beyond(Sample(12, 900, 800, faults=3), Sample(2, 300, 350, faults=2))
+    >>> one.calls, one.wall_ns, one.cpu_ns, one.faults, one.clean
+    (10, 600, 450, 1, True)
+    >>> one = beyond(Sample(12, 900, 800), Sample(2, 700, 300, clean=False))
+    >>> one.wall_ns, one.cpu_ns, one.clean
+    (500, 500, False)
+    """
+    clean, cpu = long.clean and short.clean, max(1, long.cpu_ns - short.cpu_ns)
+    return replace(
+        long,
+        calls=long.calls - short.calls,
+        wall_ns=max(1 if clean else cpu, long.wall_ns - short.wall_ns),
+        cpu_ns=cpu,
+        faults=max(0, long.faults - short.faults),
+        waiting_ns=max(0, (long.waiting_ns or 0) - (short.waiting_ns or 0)),
+        clean=clean,
+    )
+
+
+def round_of(turns: tuple[Turned, Turned], empty: Empty) -> Round:
+    """Return a round without what the words cost that start and end a turn, by either clock."""
+    base, new = (Samples((_less(turned.sample, empty),)) for turned in turns)
+    return base, new
+
+
+def _less(sample: Sample, empty: Empty) -> Sample:
+    wall, cpu = max(1, sample.wall_ns - empty.wall_ns), max(1, sample.cpu_ns - empty.cpu_ns)
+    return replace(sample, wall_ns=wall, cpu_ns=cpu)
