@@ -2,8 +2,9 @@
 
 A pair of stands is timed as for a verdict, the function against itself, and `run` measures it in a fresh process just
 before or after; what counts is the ratio of the two in each turn. `run` makes one call again and again on the same
-inputs, as a judge's hot turns do, so the hot time is held against it. The ring has inputs of its own for each call: it
-is as fast only where they fit into the caches all the same, and its ratio is for the reader.
+inputs, as a judge's hot turns do, so the hot time is held against it: against the mean, since the parent's clock sees
+whole turns. Of calls that are timed one by one, `run` reports the median, which lies below the mean where few calls
+take much longer. That ratio is for the reader, and so is the ring's, whose calls have inputs of their own.
 
     python benchmarks/judge_times.py [--framework NAME ...] [--turns N] [--calls CALL ...]
 
@@ -56,11 +57,12 @@ MOST_SHORT, MOST = 10.0, 2.0
 
 @dataclass(frozen=True)
 class Seconds:
-    """What a call takes in one turn: hot and in the ring of a pair, and by `run`."""
+    """What a call takes in one turn: hot and in the ring of a pair, and by `run` on average and in the middle."""
 
     hot: float
     ring: float
     run: float
+    middle: float
 
 
 def main() -> None:
@@ -92,14 +94,14 @@ def take_turns(function: str, framework: str, length: int, turns: int) -> Iterat
     with closing(Bench(trial, Settings(), lambda _: None, cpus=shared_cpus(side, side))) as bench:
         for _ in range(turns):
             pair: tuple[float, ...] = ()
-            run: float | None = None
+            run: tuple[float, float] | None = None
             for first in random.sample((True, False), 2):
                 if first:
                     pair = pair_of(bench, trial)
                 else:
                     run = run_seconds(function, framework, length)
             if len(pair) == 2 and run is not None:
-                yield Seconds(pair[0], pair[1], run)
+                yield Seconds(*pair, *run)
 
 
 def pair_of(bench: Bench, trial: Trial) -> tuple[float, ...]:
@@ -117,23 +119,29 @@ def level_of(value: PairValue) -> float | None:
     return math.sqrt(value.base["turn"] * value.new["turn"]) if value.base and value.new else None
 
 
-def run_seconds(function: str, framework: str, length: int) -> float | None:
-    """Return what a call takes by `run`, in one fresh process."""
+def run_seconds(function: str, framework: str, length: int) -> tuple[float, float] | None:
+    """Return what a call takes by `run` in one fresh process, on average and in the middle."""
     inputs = {"x": (length,)}
     (record,) = opperf.run(function, framework=framework, inputs=inputs, processes=1, latency=False, memory=False)
     if record.status == "failed":
         raise SystemExit(f"run failed: {record.reason}")
-    return None if record.time is None else record.time.median
+    time = record.time
+    return None if time is None or time.mean is None or time.median is None else (time.mean, time.median)
 
 
 def row(framework: str, call: str, turns: Sequence[Seconds]) -> dict[str, Any]:
     """Return the ratios of one function, with intervals that hold 95 in 100."""
     result: dict[str, Any] = {"framework": framework, "call": call, "turns": len(turns)}
     result["run, us"] = 1e6 * geometric([one.run for one in turns])
-    for name, values in (("hot", [one.hot for one in turns]), ("ring", [one.ring for one in turns])):
-        test = paired_test([math.log(value / one.run) for value, one in zip(values, turns)])
+    ratios = {
+        "hot / run": [one.hot / one.run for one in turns],
+        "hot / median": [one.hot / one.middle for one in turns],
+        "ring / run": [one.ring / one.run for one in turns],
+    }
+    for name, values in ratios.items():
+        test = paired_test([math.log(value) for value in values])
         low, high = test.interval(0.95)
-        result |= {f"{name} / run": math.exp(test.mean), f"{name} from": math.exp(low), f"{name} to": math.exp(high)}
+        result |= {name: math.exp(test.mean), f"{name} from": math.exp(low), f"{name} to": math.exp(high)}
     return result
 
 

@@ -47,10 +47,11 @@ from opperf.parent.workers.rounds import Patience, Round, pair_value
 TURN_SECONDS = 0.0015
 #: Calls of a turn at most: so many slots are drawn for each. Hot calls need one slot.
 MOST_CALLS, MOST_HOT = 1024, 8192
-#: What a short hot turn takes, in seconds, and its calls at least: what a comparison spends after each switch.
-LEAD_SECONDS, LEAST_LEAD = 0.002, 3
+#: What a short hot turn takes, in seconds, what a long one takes beyond it, and the calls of a short one at least. A
+#: process that was stopped is 3 to 6 % slower for some milliseconds, and a longer turn is disturbed more evenly.
+LEAD_SECONDS, HOT_SECONDS, LEAST_LEAD = 0.008, 0.008, 3
 #: Rounds of a pair that are timed hot too: nothing is decided by them, and each has twice the turns.
-HOT_ROUNDS = 12
+HOT_ROUNDS = 8
 #: Calls of a round that are inspected, chosen when it is over.
 INSPECTED = 2
 #: Rounds before them, which count for nothing.
@@ -278,7 +279,7 @@ class Match(Pair):
 
     def _hot(self, slot: int, seconds: float) -> Round:
         """Return the time of calls, each of which takes so many seconds: that of a long turn beyond a short one."""
-        calls, lead = min(MOST_HOT, math.ceil(TURN_SECONDS / seconds)), math.ceil(LEAD_SECONDS / seconds)
+        calls, lead = min(MOST_HOT, math.ceil(HOT_SECONDS / seconds)), math.ceil(LEAD_SECONDS / seconds)
         lead = max(LEAST_LEAD, min(MOST_HOT, lead))
         samples: dict[tuple[int, int], Sample] = {}
         for count in self._random.sample((lead, lead + calls), 2):
