@@ -15,7 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from statistics import quantiles
+from statistics import fmean, quantiles
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.stats.order import median
@@ -151,12 +151,34 @@ def points(edges: Sequence[Edge], order: Sequence[str]) -> tuple[str, list[Point
 def absolute(builds: Sequence[str], seconds: Sequence[float]) -> list[Point]:
     """Return the points of a series of times. Their errors are not recorded, so their scatter is used instead.
 
-    Times of different nights also depend on the machine's state, so changes in such a series are much less certain.
+    Times of different nights also depend on the machine's state, so changes in such a series are much less certain, and
+    neighbours resemble each other: the mean of a piece is known worse than the number of its builds says. So the error
+    is the long-run standard deviation within pieces, by their first-order autocorrelation (Andrews, Econometrica 59
+    (1991), 817-858). The first guess comes from differences of neighbours. It grows, and pieces are joined, until both
+    agree.
     """
     levels = [math.log(value) for value in seconds]
     steps = [abs(new - base) for base, new in pairwise(levels)]
     error = math.sqrt(median([step * step for step in steps]) / MEDIAN_SQUARE / 2) if steps else 0.0
-    return [Point(build, Estimate(level, max(error, 1e-9))) for build, level in zip(builds, levels, strict=True)]
+    while True:
+        error = max(error, 1e-9)
+        points = [Point(build, Estimate(level, error)) for build, level in zip(builds, levels, strict=True)]
+        wider = _long_run(levels, _partition(points, PENALTY)) if points else 0.0
+        if wider <= error * (1 + 1e-6):
+            return points
+        error = wider
+
+
+def _long_run(levels: Sequence[float], starts: Sequence[int]) -> float:
+    """Return the long-run standard deviation of levels about the means of their pieces; 0 where none is left over."""
+    pieces = [levels[start:end] for start, end in pairwise([*starts, len(levels)])]
+    residuals = [[level - fmean(piece) for level in piece] for piece in pieces]
+    square = sum(value * value for piece in residuals for value in piece)
+    product = sum(base * new for piece in residuals for base, new in pairwise(piece))
+    if len(pieces) == len(levels) or not square:
+        return 0.0
+    resemblance = max(product / square, 0.0)
+    return math.sqrt(square / (len(levels) - len(pieces)) * (1 + resemblance) / (1 - resemblance))
 
 
 def scatter(points: Sequence[Point]) -> float:

@@ -115,6 +115,23 @@ def test_times_without_errors_are_judged_by_their_own_scatter() -> None:
     assert changes(absolute(["a", "b", "c"], [1e-3] * 3)) == []
 
 
+def drifting_times(generator: random.Random, step: float) -> list[float]:
+    """Return the times of sixty builds, each of which resembles the one before, and a step in their middle."""
+    level, times = generator.gauss(0, 0.02), []
+    for i in range(60):
+        level = 0.7 * level + generator.gauss(0, 0.02 * math.sqrt(1 - 0.7**2))
+        times.append(math.exp(level + (step if i >= 30 else 0)))
+    return times
+
+
+def test_times_that_resemble_their_neighbours_are_not_taken_for_steps() -> None:
+    generator, builds = random.Random(3), [str(i) for i in range(60)]
+    named = [changes(absolute(builds, drifting_times(generator, 0.0))) for _ in range(40)]
+    assert sum(map(len, named)) <= 15  # 89 where neighbours were taken for independent
+    found = [[change.after for change in changes(absolute(builds, drifting_times(generator, 0.2)))] for _ in range(40)]
+    assert sum("30" in places for places in found) >= 38
+
+
 def edge(base: str, new: str, ratio: float) -> Edge:
     return Edge(base, new, Estimate(math.log(ratio), 0.01))
 
