@@ -8,6 +8,7 @@ import json
 import math
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from html.parser import HTMLParser
 from pathlib import Path
@@ -270,9 +271,10 @@ def test_changes_are_narrowed_by_their_url(query: str, count: int, client: TestC
 
 
 def test_of_a_large_database_the_changes_of_some_series_are_shown_and_the_page_says_so(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
+    store: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(changes, "MOST_COMPARISONS", 1)
+    client = visitor(store)
     assert "Only the first 1 series were searched" in client.get("/changes").text
     assert "were searched" not in client.get("/changes?category=matmul&framework=none").text
 
@@ -319,6 +321,38 @@ def test_an_operator_names_its_changes_and_what_follows_each_up(here: Path) -> N
     assert "<code>opperf bisect exp --size small --framework numpy --good 1.2.0 --bad 1.4.0 --direction forward" in page
 
 
+def test_a_suite_has_the_time_of_all_calls_of_each_run(client: TestClient, store: Archive) -> None:
+    run = store.run("run-25")
+    assert run is not None
+    totals = {row["build"]: row["total_s"] for row in rows(client, "/suites/small%20net") if row.get("run") == "run-25"}
+    assert totals == {
+        f"{framework} {version}.dev25": pytest.approx(
+            sum(one.total or 0.0 for one in run.records if one.trial.side.framework == framework)
+        )
+        for framework, version in (("torch", "2.12"), ("numpy", "2.3"))
+    }
+    assert "Shares of the whole: torch" in client.get("/suites/small%20net").text
+
+
+@pytest.mark.parametrize("path", ["/runs", "/suites/small%20net", "/operators/exp?format=json", "/style.css"])
+def test_a_browser_that_has_a_page_gets_it_anew_only_once_the_page_says_something_else(path: str, here: Path) -> None:
+    with archive(here / "team.db", nights=1) as store, Archive(store.address) as machine:
+        guest = visitor(store)
+        tag = guest.get(path).headers["etag"]
+        again = guest.get(path, headers={"if-none-match": tag})
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+        assert again.headers["cache-control"] == "private, no-cache"
+        run = store.run("run-00")
+        assert run is not None
+        # Another process adds a run; only the style stays as it is.
+        machine.add(replace(run, id="added-later", started=(BEGIN + timedelta(days=1)).isoformat()))
+        expected = 304 if path == "/style.css" else 200
+        assert guest.get(path, headers={"if-none-match": tag}).status_code == expected
+        assert expected == 304 or "added-later" in guest.get(path).text
+        machine.remove(["added-later"])
+        assert guest.get(path, headers={"if-none-match": tag}).status_code == 304
+
+
 def test_names_from_files_are_shown_and_never_markup(client: TestClient) -> None:
     page = client.get("/operators/" + ODD).text
     assert "&lt;img src=x onerror=alert(1)&gt;" in page
@@ -358,9 +392,10 @@ def test_a_run_answers_as_its_file_does(client: TestClient, store: Archive) -> N
 
 
 def test_of_a_run_with_many_rows_the_page_has_the_first_and_json_has_all(
-    client: TestClient, store: Archive, monkeypatch: pytest.MonkeyPatch
+    store: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(details, "MOST_ROWS", 3)
+    client = visitor(store)
     page = client.get("/runs/run-25").text
     assert f"{2 * len(OPERATORS) - 3} more are in the CSV and JSON of this page." in page
     assert page.count("<td") < 3 * 20

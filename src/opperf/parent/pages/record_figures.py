@@ -32,10 +32,11 @@ def record_charts(records: Sequence[Record], *, still: bool) -> list[Chart]:
     samples = all_distributions(records) if still else []
     chart = times(records)
     rows = [] if chart is None else [chart]
-    return [*_shares(records), *rows, *_sizes(records), *_roofline(records), *samples]
+    return [*shares(records), *rows, *_sizes(records), *_roofline(records), *samples]
 
 
-def _shares(records: Sequence[Record]) -> Iterator[Chart]:
+def shares(records: Sequence[Record]) -> Iterator[Chart]:
+    """Yield the shares of the operators of a suite in all its calls, side by side."""
     if all(record.trial.count == 1 for record in records):
         return
     sides: dict[str, list[Record]] = defaultdict(list)

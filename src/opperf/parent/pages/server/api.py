@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 #: Bytes of a run, packed and unpacked, at most: some 20,000 records without samples.
 MOST_BYTES = 64 * 1024 * 1024
-#: Runs that a machine may send in a minute, or at once after a rest.
+#: Runs that a machine may send to a process of the server in a minute, or at once after a rest.
 PER_MINUTE = 120
 #: How long a run may take to arrive. Seconds.
 PATIENCE = 60.0
-#: Runs that are read at the same time: one may take the memory of its bytes some twenty times.
+#: Runs that a server reads at the same time: one may take the memory of its bytes some twenty times.
 AT_ONCE = 2
 #: When to ask again where the database cannot be reached. Seconds.
 LATER = 10
@@ -75,10 +75,10 @@ class Allowance:
 class Api:
     """Answers machines, and hands every other request on; without machines, nothing can be added."""
 
-    def __init__(self, app: ASGIApp, archive: Archive, machines: Mapping[str, str]) -> None:
+    def __init__(self, app: ASGIApp, archive: Archive, machines: Mapping[str, str], processes: int = 1) -> None:
         self._app, self._archive, self._machines = app, archive, machines
         self._allowances = {name: Allowance() for name in machines}
-        self._readers, self._watcher = CapacityLimiter(AT_ONCE), CapacityLimiter(1)
+        self._readers, self._watcher = CapacityLimiter(max(1, AT_ONCE // processes)), CapacityLimiter(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
+from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -35,6 +36,8 @@ from opperf.parent.pages.server import details, lists, visits
 from opperf.parent.pages.server.access_log import AccessLog
 from opperf.parent.pages.server.api import Api, equals
 from opperf.parent.pages.server.beside import side_by_side
+from opperf.parent.pages.server.cache import LARGEST, Answer, Cache
+from opperf.parent.pages.server.cache import PAGES as MOST_PAGES
 from opperf.parent.pages.server.changes import change, changes, decide_change
 from opperf.parent.pages.server.operator_page import operator
 from opperf.parent.pages.server.overview import overview
@@ -59,11 +62,18 @@ HEADERS = {
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-cache",
+    # A browser keeps a page, and asks each time whether it is still the one.
+    "Cache-Control": "private, no-cache",
 }
+#: Pages that a process makes at the same time. Python makes one at a time, and a thread that waits for a row of the
+#: database loses its turn to the others: two pages at once take longer than one after the other.
+AT_ONCE = 1
+#: How hard answers are packed: a third of the time of zlib's own choice, for a twentieth more bytes.
+PACKED = 4
 #: Bytes of a form, at most: five texts, each of which may be as long as it may, percent-encoded.
 MOST_FORM = 64 * 1024
-#: The media types of the forms of a view other than HTML.
+#: The media types of the forms of a view: of HTML, and of the others.
+HTML = "text/html; charset=utf-8"
 TYPES = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
 
 #: Makes a view from the database, the parts of the path, and the query of the URL.
@@ -109,6 +119,7 @@ def application(
     token: str | None = None,
     write: bool = False,
     machines: Mapping[str, str] | None = None,
+    processes: int = 1,
     log: TextIO | None = None,
     notice: str = "",
     tell: Callable[[str], None] = lambda line: print(line, file=sys.stderr),
@@ -116,7 +127,8 @@ def application(
     """Return the application that answers for a database under the names of `hosts`.
 
     With `write`, which needs a token, visitors may say what a change is to them, by forms that only its pages have.
-    Each of `machines`, by its name and with its token, may add runs. A `log` gets a line of JSON for each request.
+    Each of `machines`, by its name and with its token, may add runs. The application answers in so many `processes` at
+    once, which share what memory adding runs may take. A `log` gets a line of JSON for each request.
     `notice` stands on every page, and `tell` gets a line about each error that nobody expected.
     """
     csrf = secrets.token_urlsafe() if write and token else ""
@@ -126,15 +138,20 @@ def application(
     style = (STYLE, *((FOLDER / name).read_text(encoding="utf-8") for name in ("../page.css", "server.css")))
     scripts = ((FOLDER / name).read_text(encoding="utf-8") for name in ("../tables.js", "../charts.js", "script.js"))
     files = {"/style.css": ("text/css", "".join(style)), "/script.js": ("text/javascript", "".join(scripts))}
-    routes = [Route(path, partial(_answer, archive, filler, page)) for path, page in PAGES.items()]
+    cache = Cache[Answer](MOST_PAGES, small=lambda answer: len(answer.body) <= LARGEST)
+    limiter = CapacityLimiter(AT_ONCE)
+    routes = [
+        Route(path, partial(_in_turn, limiter, partial(_answer, archive, filler, cache, page)))
+        for path, page in PAGES.items()
+    ]
     if csrf:
         routes.append(Route("/changes/{name}", partial(_decide, archive, filler, csrf), methods=["POST"]))
-    routes += [Route(path, partial(_file, *file)) for path, file in files.items()]
+    routes += [Route(path, partial(_file, Answer(text.encode(), kind))) for path, (kind, text) in files.items()]
     guards = [
         Middleware(TrustedHostMiddleware, allowed_hosts=[*hosts]),
-        Middleware(Api, archive=archive, machines=machines or {}),
+        Middleware(Api, archive=archive, machines=machines or {}, processes=processes),
         *([Middleware(Token, token=token)] if token else []),
-        Middleware(GZipMiddleware),
+        Middleware(GZipMiddleware, compresslevel=PACKED),
     ]
     refuse = partial(_refuse, archive, filler)
     handlers = {404: refuse, 405: refuse, Exception: refuse}
@@ -143,24 +160,35 @@ def application(
     return app if log is None else AccessLog(app, log)
 
 
-def _file(kind: str, text: str, _: Request) -> Response:
-    return Response(text, media_type=kind)
+async def _file(answer: Answer, request: Request) -> Response:
+    return answer.response(request.headers.get("if-none-match"))
 
 
-def _answer(archive: Archive, filler: Environment, page: Page, request: Request) -> Response:
+async def _in_turn(limiter: CapacityLimiter, answer: Callable[[Request], Response], request: Request) -> Response:
+    return await to_thread.run_sync(answer, request, limiter=limiter)
+
+
+def _answer(archive: Archive, filler: Environment, cache: Cache[Answer], page: Page, request: Request) -> Response:
     """Answer a request in the form that it asks for; what cannot be answered says why in that form, too."""
-    query = dict(request.query_params)
-    form, status, visit = query.pop("format", "html"), 200, None
+    query, visit = dict(request.query_params), None
+    form = query.pop("format", "html")
     try:
         if form not in ("html", *TYPES):
             raise InputError(f"no format `{form}`", hint=f"known: html, {', '.join(TYPES)}", slug="format")
+        stamp = archive.stamp()
         if page is overview and form == "html":
             visit = _visit(archive, request)
-        view = page(archive, **request.path_params, query={**(visit.query if visit else {}), **query})
+        query = {**(visit.query if visit else {}), **query}
+
+        def make() -> Answer:
+            view = page(archive, **request.path_params, query=query)
+            return _render(archive, filler, view, request, 200)
+
+        answer = cache.get((request.url.path, str(request.url.query), *query.items()), stamp, make)
     except OpperfError as error:
         status = (404 if error.slug == "missing" else 400) if isinstance(error, InputError) else 503
-        view = _trouble("This cannot be shown", str(error))
-    response = _respond(archive, filler, view, request, status)
+        answer = _render(archive, filler, _trouble("This cannot be shown", str(error)), request, status)
+    response = answer.response(request.headers.get("if-none-match"))
     if visit is not None:
         response.set_cookie(visits.COOKIE, visit.cookie, max_age=visits.KEPT, httponly=True, samesite="strict")
     return response
@@ -171,14 +199,14 @@ def _visit(archive: Archive, request: Request) -> visits.Visit:
     return visits.Visit.of(request.cookies.get(visits.COOKIE), 0 if last is None else last.number, int(time.time()))
 
 
-def _respond(archive: Archive, filler: Environment, view: View, request: Request, status: int) -> Response:
+def _render(archive: Archive, filler: Environment, view: View, request: Request, status: int) -> Answer:
     """Return a view in the form that is asked for; in HTML where that is none."""
     query = dict(request.query_params)
     form = query.pop("format", "html")
     if form in TYPES:
         text = render(view.document if view.whole is None else view.whole(), form)
-        return Response(text, status, media_type=TYPES[form])
-    return HTMLResponse(_page(archive, filler, view, request.url.path, query), status)
+        return Answer(text.encode(), TYPES[form], status)
+    return Answer(_page(archive, filler, view, request.url.path, query).encode(), HTML, status)
 
 
 def _trouble(title: str, text: str) -> View:
@@ -191,7 +219,7 @@ def _refuse(archive: Archive, filler: Environment, request: Request, error: Exce
     status = int(getattr(error, "status_code", 500))
     headers = getattr(error, "headers", None)
     view = _trouble("This cannot be shown", ERRORS.get(status, ERRORS[500]))
-    response = _respond(archive, filler, view, request, status)
+    response = _render(archive, filler, view, request, status).response(None)
     response.headers.update(headers or {})
     return response
 

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.record import Run
 from opperf.domain.units import format_percent, format_ratios, format_seconds
+from opperf.parent.analysis.summary import with_shares
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.wholes import Whole, wholes
 from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.charts.drawing import COLORS
 from opperf.parent.pages.charts.history import History, Line, Moment
-from opperf.parent.pages.figures import charts
+from opperf.parent.pages.record_figures import shares
+from opperf.parent.pages.server.cache import Cache
 from opperf.parent.pages.server.details import read_result
 from opperf.parent.pages.server.movers import ratio_text
 from opperf.parent.pages.server.view import Query, View, path
 from opperf.parent.reports.comparison_rows import side_text
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, table
 from opperf.parent.store.database.archive import Archive
-from opperf.parent.store.database.headings import headings
+from opperf.parent.store.database.headings import Heading, costs, headings
 
-#: The most runs of a suite to draw.
-MOST_RUNS = 30
+#: The most runs of a suite to draw, and those of which something is kept.
+MOST_RUNS, MOST_KEPT = 30, 300
 
 
 def suites(archive: Archive, query: Query) -> View:
@@ -60,39 +63,62 @@ class Total:
         return f"{self.framework} {versions.get(self.framework, '')}".strip()
 
 
+@dataclass(frozen=True)
+class SuiteRun:
+    """What is shown of a run of a suite: the time of all calls on each framework, or the ratios that were compared."""
+
+    run: Run
+    totals: Sequence[Total] = ()
+    wholes: Sequence[Whole] = ()
+
+
+#: What was read of runs, by their ids and what is in them; and the shares of the operators in some.
+_runs: Cache[SuiteRun] = Cache(MOST_KEPT)
+_shares: Cache[list[Chart]] = Cache(MOST_KEPT)
+
+
 def suite(archive: Archive, name: str, query: Query) -> View:
     """Return the time of all calls of a suite, run by run, its comparisons, and the shares of its operators."""
     every, _ = headings(archive)
-    keys = [entry.run.id for entry in every if entry.run.suite is not None and entry.run.suite.name == name]
-    results = [read_result(archive, key) for key in reversed(keys[:MOST_RUNS])]
-    runs = [result for result in results if isinstance(result, Run)]
-    compared = [result for result in reversed(results) if isinstance(result, ComparisonRun)]
-    if not results:
+    own = [entry for entry in every if entry.run.suite is not None and entry.run.suite.name == name][:MOST_RUNS]
+    if not own:
         raise InputError(f"the database has no run of the suite `{name}`", slug="missing")
-    totals = [total for run in runs for total in _totals(run)]
+    runs = [_runs.get(entry.run.id, entry.content, partial(_read, archive, entry)) for entry in own[::-1]]
+    totals = [total for entry in runs for total in entry.totals]
     blocks: list[Block] = []
     if totals:
         blocks.append(table(TOTALS, totals[::-1], link=lambda row: path("runs", row.run.id)))
-    rows = [(run.run, whole) for run in compared for whole in wholes(run.comparisons)]
+    rows = [(entry.run, whole) for entry in runs[::-1] for whole in entry.wholes]
     if rows:
         ratios = table(WHOLES, rows, link=lambda row: path("runs", row[0].id))
         blocks.append(Section("Comparisons of all calls", [ratios]))
-    return View(Document(f"Suite {name}", blocks), _charts(runs, totals))
+    charts = _charts(totals)
+    if totals:
+        latest = totals[-1].run.id
+        content = next(entry.content for entry in own if entry.run.id == latest)
+        charts += _shares.get(latest, content, partial(_latest_shares, archive, latest))
+    return View(Document(f"Suite {name}", blocks), charts)
 
 
-def _totals(run: Run) -> list[Total]:
-    costs: dict[str, dict[str, float]] = {}
-    for record in run.records:
-        if record.total is not None:
-            parts, operator = costs.setdefault(record.trial.side.framework, {}), record.trial.case.operator
-            parts[operator] = parts.get(operator, 0.0) + record.total
-    return [Total(run, framework, parts) for framework, parts in costs.items()]
+def _read(archive: Archive, heading: Heading) -> SuiteRun:
+    run = heading.run
+    if heading.kind == "run":
+        return SuiteRun(run, [Total(run, framework, parts) for framework, parts in costs(archive, run.id).items()])
+    result = read_result(archive, run.id)
+    return SuiteRun(run, wholes=wholes(result.comparisons) if isinstance(result, ComparisonRun) else ())
 
 
-def _charts(runs: Sequence[Run], totals: Sequence[Total]) -> list[Chart]:
+def _latest_shares(archive: Archive, key: str) -> list[Chart]:
+    result = read_result(archive, key)
+    records = with_shares(result.records) if isinstance(result, Run) else ()
+    return [*shares([record for record in records if record.time is not None])]
+
+
+def _charts(totals: Sequence[Total]) -> list[Chart]:
     if not totals:
         return []
-    places, dates = {run.id: number for number, run in enumerate(runs)}, [run.started[:10] for run in runs]
+    runs = {total.run.id: total.run for total in totals}
+    places, dates = {key: number for number, key in enumerate(runs)}, [run.started[:10] for run in runs.values()]
     lines: dict[str, list[Moment]] = {}
     shares: dict[str, dict[str, list[Moment]]] = {}
     for total in totals:
@@ -107,7 +133,7 @@ def _charts(runs: Sequence[Run], totals: Sequence[Total]) -> list[Chart]:
     caption = "Number of calls times the time of one call, over the cases that were measured."
     all_calls = History("All calls", caption, dates, [Line(*line) for line in lines.items()], format_seconds)
     over_runs = [_shares_over_runs(*part, dates) for part in shares.items()]
-    return [all_calls, *over_runs, *(chart for chart in charts(runs[-1]) if chart.title.startswith("Shares"))]
+    return [all_calls, *over_runs]
 
 
 def _shares_over_runs(framework: str, operators: Mapping[str, Sequence[Moment]], dates: Sequence[str]) -> History:

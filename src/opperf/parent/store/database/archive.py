@@ -20,7 +20,7 @@ from opperf.parent.documents.candidates import JudgedRun
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import NoiseRun
 from opperf.parent.store.database import schema
-from opperf.parent.store.database.connection import Address, connect, reading, version, writing
+from opperf.parent.store.database.connection import Address, Watch, connect, reading, version, writing
 from opperf.parent.store.database.documents import fingerprint, pack, unpack
 from opperf.parent.store.database.intake import Intake, expand
 from opperf.parent.store.database.rows import Addition, Rows
@@ -45,13 +45,19 @@ class Archive(AbstractContextManager["Archive"]):
         self.address = address
         self.engine = connect(address, create=create)
         self._writer = self.engine.execution_options(writes=True)
+        self._watch = Watch(self.engine, address)
 
     def __exit__(self, *_: object) -> None:
+        self._watch.close()
         self.engine.dispose()
 
     def version(self) -> str:
         """Return the version of the tables; raises `HarnessError` if the database cannot be reached."""
         return version(self.engine, self.address)
+
+    def stamp(self) -> str:
+        """Return what is the same in this process until anybody writes into the database; raises `HarnessError`."""
+        return self._watch.stamp()
 
     def add(
         self, document: Stored, *, samples: bool = False, kind: Kind | None = None, replace: bool = True

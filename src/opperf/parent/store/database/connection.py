@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import field, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import platformdirs
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 VARIABLE = "OPPERF_DATABASE"
 #: How long a writer waits for another. Seconds.
 PATIENCE = 60.0
-#: Connections that are kept open, at most: as many as a server has threads that ask at once.
-CONNECTIONS = 40
+#: Connections that are kept open, at most: as many as a process of a server has threads that ask at once.
+CONNECTIONS = 10
 #: The systems that a database may be kept by, and the drivers that speak to them.
 DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 #: The number of the lock that writers take in PostgreSQL.
@@ -171,6 +172,36 @@ def version(engine: Engine, address: Address) -> str:
     """Return the version of the tables; raises `HarnessError` if the database cannot be reached."""
     with reading(engine, address) as connection:
         return str(connection.exec_driver_sql(f"SELECT version_num FROM {VERSIONS}").scalar())
+
+
+class Watch:
+    """Tells whether anybody has written into a database: as long as nobody has, its stamp stays the same.
+
+    SQLite counts for each connection what the others wrote, so one is kept for that. PostgreSQL names the transactions
+    that have ended, those of its other databases among them.
+    """
+
+    def __init__(self, engine: Engine, address: Address) -> None:
+        self._engine, self._address = engine, address
+        self._lock, self._own = Lock(), ExitStack()
+        self._connection: Connection | None = None
+
+    def stamp(self) -> str:
+        """Return the stamp, which means nothing to another process; raises `HarnessError`."""
+        if self._address.file is None:
+            with reading(self._engine, self._address) as connection:
+                return str(connection.exec_driver_sql("SELECT pg_current_snapshot()").scalar())
+        with self._lock, _failures(self._address):
+            if self._connection is None:
+                self._connection = self._own.enter_context(self._engine.connect())
+            with self._connection.begin():
+                return str(self._connection.exec_driver_sql("PRAGMA data_version").scalar())
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._lock:
+            self._own.close()
+            self._connection = None
 
 
 @contextmanager
