@@ -1,7 +1,7 @@
 """A team's server under load: 50 readers and 8 machines that add runs, on SQLite and on PostgreSQL as it comes.
 
-The database has a month of made-up nights. `opperf serve` runs in a process of its own, with its access log, as the
-unit in `examples/serve` starts it. A reader opens a page, looks at it for two to six seconds, and opens another, of any
+The database has a month of made-up nights. `opperf serve` has two processes and its access log, as the unit in
+`examples/serve` starts it. A reader opens a page, looks at it for two to six seconds, and opens another, of any
 kind. A machine sends a run of twenty records, packed, about every five seconds, and each tenth run twice, as a machine
 does that did not hear the answer. At the end, every run that the server took is in the database, whole.
 
@@ -130,7 +130,8 @@ def token(machine: str) -> str:
 def serving(address: str, machines: Sequence[str], log: Path) -> Iterator[int]:
     """Serve a database by the command, and yield its port; what it writes to stderr goes into a file."""
     words = {"OPPERF_TOKEN": TOKEN, "OPPERF_MACHINES": " ".join(f"{name}={token(name)}" for name in machines)}
-    command = [sys.executable, "-m", "opperf", "serve", "--database", address, "--port", "0", "--access-log"]
+    command = [sys.executable, "-m", "opperf", "serve", "--database", address, "--port", "0"]
+    command += ["--workers", "2", "--access-log"]
     with log.open("w") as stream:
         process = subprocess.Popen(command, env={**os.environ, **words}, stderr=stream, cwd=log.parent)
         try:

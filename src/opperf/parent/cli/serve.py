@@ -43,6 +43,9 @@ def serve(
     name: Annotated[
         Optional[list[str]], Option(metavar="NAME", help="Host name by which visitors reach the pages. Repeatable.")
     ] = None,
+    workers: Annotated[
+        int, Option(metavar="N", help="Number of processes that answer: one for each core.", min=1, max=64)
+    ] = 1,
     access_log: Annotated[
         bool, Option("--access-log", help="Write a line of JSON to stderr for each request.")
     ] = False,
@@ -74,6 +77,7 @@ def serve(
         import uvicorn
 
         from opperf.parent.pages.server.app import application
+        from opperf.parent.pages.server.processes import answer
     except ImportError as problem:
         hint = "`pip install starlette uvicorn`"
         raise InputError(
@@ -88,9 +92,16 @@ def serve(
         tell(f"serving {'a made-up month' if demo else store.address} at {place}; stop with Ctrl-C")
         if machines:
             tell(f"machines that may add runs: {', '.join(machines)}")
-        log, notice = sys.stderr if access_log else None, NOTICE if demo else ""
         app = application(
-            store, hosts=names, token=token, write=write, machines=machines, log=log, notice=notice, tell=tell
+            store,
+            hosts=names,
+            token=token,
+            write=write,
+            machines=machines,
+            processes=workers,
+            log=sys.stderr if access_log else None,
+            notice=NOTICE if demo else "",
+            tell=tell,
         )
         config = uvicorn.Config(
             app,
@@ -99,7 +110,8 @@ def serve(
             timeout_graceful_shutdown=LAST,
             timeout_keep_alive=IDLE,
         )
-        uvicorn.Server(config).run(sockets=[socket])
+        store.engine.dispose()  # each process connects by itself
+        answer(config, socket, workers)
 
 
 @contextmanager
