@@ -20,10 +20,10 @@ from opperf.parent.pages.figures import charts
 from opperf.parent.pages.server.filters import categories, filters_of
 from opperf.parent.pages.server.movers import MOST, ratio_text
 from opperf.parent.pages.server.operator_charts import MARKS, step_text
-from opperf.parent.pages.server.view import Choice, Form, Link, Query, View, change_place, path
+from opperf.parent.pages.server.view import Choice, Form, Link, Query, View, change_place, leading, path
 from opperf.parent.reports import history as report
 from opperf.parent.reports import report_of
-from opperf.parent.reports.document import Block, Column, Document, Note, Section, table
+from opperf.parent.reports.document import Block, Column, Document, Note, Section, Table, table
 from opperf.parent.reports.rerun import compare_command
 from opperf.parent.reports.text import case_text
 from opperf.parent.store.database import listing
@@ -61,7 +61,8 @@ def changes(archive: Archive, query: Query) -> View:
     rows = [one for one in every if build in (None, "", one.change.after) and verdict in (None, "", _verdict(one))]
     document = report.changes(rows, ratios.series, times.series, link=change_place)
     part = Note(f"Only the first {ratios.series} series were searched: choose a framework, a category or a machine.")
-    blocks = [*([] if ratios.whole else [part]), *document.blocks]
+    several = [leading(block) if isinstance(block, Table) else block for block in document.blocks]
+    blocks = [*([] if ratios.whole else [part]), *several]
     return View(replace(document, title="Changes between builds", blocks=blocks), _largest(rows), choices)
 
 
@@ -81,10 +82,10 @@ def change(archive: Archive, name: str, query: Query) -> View:
     runs = evidence(archive, step)
     unconfirmed = Note("No change is found there: one comparison shows the step, or it was found before.")
     place = path("operators", step.operator, framework=step.framework)
-    blocks: list[Block] = [table(report.CHANGES, rows, link=lambda _: place) if rows else unconfirmed]
+    blocks: list[Block] = [leading(table(report.CHANGES, rows, link=lambda _: place)) if rows else unconfirmed]
     blocks += _next_steps(rows, runs)
     if history:
-        blocks.append(Section("Decisions", [table(DECISIONS, history[::-1])]))
+        blocks.append(Section("Decisions", [leading(table(DECISIONS, history[::-1]), ("state", "note"))]))
     blocks += _evidence(runs)
     texts = {"note": "", "owner": "", "link": ""}
     if standing.decision is not None:

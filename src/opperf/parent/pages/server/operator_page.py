@@ -23,7 +23,7 @@ from opperf.parent.pages.server.operator_charts import (
     side_words,
     time_charts,
 )
-from opperf.parent.pages.server.view import Choice, Query, View, change_place, path
+from opperf.parent.pages.server.view import Choice, Query, View, change_place, leading, path
 from opperf.parent.reports import history as report
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, plain, table
 from opperf.parent.reports.text import case_text
@@ -87,7 +87,7 @@ def _changes(archive: Archive, filters: Filters, text: str) -> list[Block]:
         return []
     commands = [Note(command, kind="item") for command in report.next_commands(rows)]
     weak = [Note(f"times: {report.WEAKER}")] if any(row.anchor is None for row in rows) else []
-    return [Section("Changes", [table(report.CHANGES, rows, link=change_place), *weak, *commands])]
+    return [Section("Changes", [leading(table(report.CHANGES, rows, link=change_place)), *weak, *commands])]
 
 
 def _comparisons(ratios: Sequence[Ratios]) -> list[Block]:

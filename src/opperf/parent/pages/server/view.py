@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TypeAlias
 from urllib.parse import quote, urlencode
 
 from opperf.domain.dataclass import dataclass
 from opperf.parent.pages.charts import Chart
-from opperf.parent.reports.document import Document
+from opperf.parent.reports.document import Document, Table
 from opperf.parent.reports.history import NamedChange
 
+#: What one sees first of a change.
+FIRST = ("operator", "ratio", "change", "status", "state")
 #: The query of a URL.
 Query: TypeAlias = Mapping[str, str]
 
@@ -86,6 +88,13 @@ def path(*parts: str, **query: str) -> str:
     '/operators/aten%3A%3Aadd/x?framework=torch'
     """
     return f"/{'/'.join(quote(part) for part in parts)}{'?' if query else ''}{urlencode(query)}"
+
+
+def leading(several: Table, titles: Sequence[str] = FIRST) -> Table:
+    """Return a table with the columns of these titles first, in this order: a phone shows hardly more at once."""
+    places = {title: place - len(titles) for place, title in enumerate(titles)}
+    columns = [replace(column, place=places.get(column.title or "", column.place)) for column in several.columns]
+    return replace(several, columns=columns)
 
 
 def change_place(change: NamedChange) -> str:
