@@ -28,8 +28,8 @@ from opperf.domain.plan import Settings, Side
 from opperf.domain.record import Record, Run, Statistics
 from opperf.domain.units import plural
 from opperf.parent.documents.comparison import ComparisonRun
+from opperf.parent.documents.environment import CommitText
 from opperf.parent.reports.exports import asv
-from opperf.parent.workers.commits import named_commit
 from opperf.parent.workers.pool import Pool
 
 Note: TypeAlias = Callable[[str], None]
@@ -60,8 +60,9 @@ def write_results(folder: Path, document: Run | ComparisonRun, note: Note) -> No
     machine = asv.machine_of(run)
     with Pool(Settings(), note) as pool:
         for build in builds:
-            place = f"{build.side.framework} in `{build.side.environment}`"
-            commit = named_commit(build.side.environment) or build.facts.get("commit")
+            environment = build.side.environment
+            place = f"{build.side.framework} in `{environment}`"
+            commit = environment.source.commit if isinstance(environment, CommitText) else build.facts.get("commit")
             if not isinstance(commit, str):
                 note(f"no results for asv of {place}: it does not say of which commit it was built")
                 continue

@@ -17,6 +17,7 @@ from opperf.parent.analysis.crowd import crowd_warnings
 from opperf.parent.analysis.two_runs import compare_runs
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
+from opperf.parent.documents.environment import CommitText
 from opperf.parent.documents.load import load_of
 from opperf.parent.documents.tolerances import FIRST_PAIRS
 from opperf.parent.measuring.calibration import stored_floors, stored_rates
@@ -26,7 +27,7 @@ from opperf.parent.measuring.explain import explain
 from opperf.parent.measuring.fleet.dispatch import Fleet, Wishes, fleet_of
 from opperf.parent.measuring.progress import Progress, planning
 from opperf.parent.planning import request as requests
-from opperf.parent.planning.commit_sides import check_building, suite_sides
+from opperf.parent.planning.commit_sides import check_building, with_commits, with_frameworks
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText, parse_side
@@ -36,7 +37,6 @@ from opperf.parent.sources.plugin_file import framework_of, named_side
 from opperf.parent.store.load import read_results
 from opperf.parent.workers import gpus
 from opperf.parent.workers.canaries import caches
-from opperf.parent.workers.commits import named_commit
 from opperf.parent.workers.interpreters import importable
 
 
@@ -91,8 +91,9 @@ def compare(
     """
     rule = order.rule()
     operators, base = base_of(operators, base, new)
-    base, new = _with_commits(base, new, operators, order.building)
-    if base is None and not new:
+    texts = [text for text in (base, *new) if text is not None]
+    check_building(texts, order.building)
+    if not texts:
         if request.metric != Settings.metric:
             hint = "give `--base SIDE` and `--new SIDE`"
             raise InputError(
@@ -101,23 +102,14 @@ def compare(
         return of_runs(*_runs(operators, order), rule), None
     if base is None or not new:
         raise InputError("a comparison needs both `--base SIDE` and `--new SIDE`", hint="or name two result files")
-    plugins = requests.plugin_files(request.what.plugin, request.where.framework, [base, *new], note=progress.note)
-    first, *others = parse_sides([named_side(text, plugins) for text in (base, *new)])
+    plugins = requests.plugin_files(request.what.plugin, request.where.framework, texts, note=progress.note)
+    sides = parse_sides([named_side(text, plugins) for text in with_frameworks(texts, operators)])
+    first, *others = with_commits(sides, operators, order.building)
     tells = any(text.side.implementation is not None for text in (first, *others))
     selection = requests.selection(operators, request, others=tells, note=progress.note)
     order = replace(order, thrifty=True)
     run, cause = live(selection, first, others, requests.settings(request), order, rule, progress)
     return run if order.keep_samples else _without_pairs(run), cause
-
-
-def _with_commits(
-    base: str | None, new: Sequence[str], operators: Sequence[str], building: Building
-) -> tuple[str | None, Sequence[str]]:
-    """Return sides whose commits have names of environments; raises `InputError`."""
-    bases = [] if base is None else [base]
-    check_building([*bases, *new], building)
-    sides = suite_sides([*bases, *new], operators, building)
-    return (None if base is None else sides[0]), sides[len(bases) :]
 
 
 def _without_pairs(run: ComparisonRun) -> ComparisonRun:
@@ -166,7 +158,7 @@ def live(
         raise InputError(
             "`--jobs` applies to this machine, but `--fleet` measures on others", hint="leave out one of them"
         )
-    commits = [text.text for text in (base, *new) if named_commit(text.side.environment) is not None]
+    commits = [text.text for text in (base, *new) if isinstance(text.side.environment, CommitText)]
     if order.fleet is not None and commits:
         raise InputError(
             f"`{commits[0]}` is built on this machine, but `--fleet` measures on others", slug="fleet_code"

@@ -23,7 +23,7 @@ from opperf.parent.measuring.fleet.dispatch import Wishes
 from opperf.parent.measuring.progress import Progress, planning
 from opperf.parent.measuring.session import Interrupted, Options, Session
 from opperf.parent.planning import request as requests
-from opperf.parent.planning.commit_sides import check_building, is_commit, suite_sides
+from opperf.parent.planning.commit_sides import check_building, is_commit, with_commits, with_frameworks
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText, read_side
@@ -198,18 +198,19 @@ def _side_of_file(text: str, plugins: Sequence[Path]) -> SideText:
 
 def _sides(gate: Gate, operators: Sequence[str], plugins: Sequence[Path]) -> tuple[SideText | None, list[SideText]]:
     """Return base and new: those that the user names, which may be code, else those of the file."""
-    gate = _with_commits(gate, operators)
+    gate = _with_frameworks(gate, operators)
     file, base, new = gate.file, gate.base, [named_side(text, plugins) for text in gate.new]
     base_of_file = [] if base is not None or file.base is None else [_side_of_file(file.base, plugins)]
     new_of_file = [] if new else [_side_of_file(text, plugins) for text in file.new]
     own = [] if base is None else [named_side(base, plugins)]
     sides = parse_sides([*own, *new], [*base_of_file, *new_of_file])
     first = [*base_of_file, *(sides[:1] if base is not None else ())]
-    return first[0] if first else None, new_of_file or sides[len(sides) - len(new) :]
+    sides = with_commits([*first, *(new_of_file or sides[len(sides) - len(new) :])], operators, file)
+    return (sides[0] if first else None), sides[len(first) :]
 
 
-def _with_commits(gate: Gate, operators: Sequence[str]) -> Gate:
-    """Return the gate with commits by the names of their environments; raises `InputError`.
+def _with_frameworks(gate: Gate, operators: Sequence[str]) -> Gate:
+    """Return the gate whose sides say their framework; raises `InputError` for options that would build nothing.
 
     A side of the file that one of the user's replaces is not looked at.
     """
@@ -217,7 +218,7 @@ def _with_commits(gate: Gate, operators: Sequence[str]) -> Gate:
     bases = [side for side in (gate.base or file.base,) if side is not None]
     sides = [*bases, *(gate.new or file.new)]
     check_building(sides, group_of(Building, gate.options.values))
-    sides = suite_sides(sides, operators, file)
+    sides = with_frameworks(sides, operators)
     base, new = (sides[0] if bases else None), tuple(sides[len(bases) :])
     file = replace(file, base=None if gate.base else base, new=() if gate.new else new)
     return replace(gate, file=file, base=base if gate.base else None, new=new if gate.new else ())

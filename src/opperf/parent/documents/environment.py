@@ -20,6 +20,7 @@ import os
 import re
 import urllib.parse
 from dataclasses import replace
+from pathlib import Path
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near, unknown
@@ -48,12 +49,40 @@ GIT = "git:"
 
 
 @dataclass(frozen=True)
+class CommitSource:
+    """What a commit is built from: a repository of this machine, its whole name, and the user's command.
+
+    `packages` are installed before, beside the framework.
+    """
+
+    repository: Path
+    commit: str
+    command: str
+    packages: tuple[str, ...] = ()
+
+
+class CommitText(str):
+    """The text of an environment that is a commit, by a user who said what builds it: whatever keeps it can build it.
+
+    The same text in a file is a mere name.
+    """
+
+    source: CommitSource
+
+    def __new__(cls, text: str, source: CommitSource) -> CommitText:
+        """Take what reports show, and what it means."""
+        commit = super().__new__(cls, text)
+        commit.source = source
+        return commit
+
+
+@dataclass(frozen=True)
 class EnvironmentSpec:
     """An environment as a user requests it.
 
     `text` is its canonical spelling, what records show; reading it again gives an equal value. `framework` is None
     where the text does not tell (`current`, `python=PATH`, a package that opperf does not know). `files` are files of
-    requirements, by absolute path.
+    requirements, by absolute path. `source` is what a commit is built from, None for a mere name.
 
     >>> EnvironmentSpec.parse("MXNet_mkl == 1.6.0").requirements
     ('mxnet-mkl==1.6.0', 'numpy<1.24')
@@ -65,6 +94,7 @@ class EnvironmentSpec:
     requirements: tuple[str, ...] = ()
     path: str | None = None
     files: tuple[str, ...] = ()
+    source: CommitSource | None = None
 
     @classmethod
     def parse(cls, text: str) -> EnvironmentSpec:
@@ -78,7 +108,7 @@ class EnvironmentSpec:
         if plain == "current":
             return CURRENT
         if plain.startswith(GIT):
-            return cls(plain, "commit")
+            return cls(plain, "commit", source=text.source if isinstance(text, CommitText) else None)
         if plain in PRESETS:
             return preset(plain)
         library = next((own for own in FRAMEWORKS.values() if ":" in own.name and plain.startswith(own.name)), None)

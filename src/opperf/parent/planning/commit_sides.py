@@ -7,12 +7,13 @@ settings of a suite of asv may name a repository of this machine, and packages t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from opperf.domain.code import SuiteCode, read_suite_code
 from opperf.domain.errors import InputError
-from opperf.parent.documents.environment import CURRENT, GIT
-from opperf.parent.planning.side_text import SUITE_FRAMEWORKS
+from opperf.parent.documents.environment import CURRENT, GIT, CommitText
+from opperf.parent.planning.side_text import SUITE_FRAMEWORKS, SideText
 from opperf.parent.sources.asv_folder import AsvFolder, asv_folder
 from opperf.parent.sources.options import Building
 from opperf.parent.workers.commits import USUAL_COMMAND, Repository, name_commit
@@ -26,16 +27,14 @@ def is_commit(side: object) -> bool:
     return isinstance(side, str) and side.lstrip().startswith(GIT)
 
 
-def suite_sides(sides: Sequence[str], operators: Iterable[str], building: Building) -> list[str]:
-    """Return sides of a comparison, commits by the names that their environments have from now on.
+def with_commits(sides: Sequence[SideText], operators: Iterable[str], building: Building) -> list[SideText]:
+    """Return sides of a comparison whose commits know what builds them.
 
-    A side that does not say its framework is of the one that its benchmark files are for. Raises `InputError` for a
-    commit or a repository that is not there.
+    Raises `InputError` for a commit or a repository that is not there.
     """
-    suites = _suites(operators)
-    folders = [asv_folder(suite.path) for suite in suites if suite.kind == "asv"] if any(map(is_commit, sides)) else []
-    texts = [_commit_side(side, folders, building) if is_commit(side) else side for side in sides]
-    return with_frameworks(texts, operators)
+    is_built = [is_commit(side.side.environment) for side in sides]
+    folders = [asv_folder(suite.path) for suite in _suites(operators) if suite.kind == "asv"] if any(is_built) else []
+    return [_with_commit(side, folders, building) if built else side for side, built in zip(sides, is_built)]
 
 
 def with_frameworks(sides: Iterable[str], operators: Iterable[str]) -> list[str]:
@@ -53,19 +52,24 @@ def check_building(sides: Iterable[str], building: Building) -> None:
         raise InputError(f"`{idle}` builds commits, and no side is one", hint="name one: `--base git:v2.4.0`")
 
 
-def _commit_side(side: str, folders: Sequence[AsvFolder], building: Building) -> str:
-    """Return a side by the name of its commit's environment."""
-    first, semicolon, rest = side.strip().partition(";")
-    revision = first.removeprefix(GIT).strip()
+def _with_commit(side: SideText, folders: Sequence[AsvFolder], building: Building) -> SideText:
+    environment = _commit(side.side.environment, folders, building)
+    text = side.text.replace(side.side.environment, environment, 1)
+    return replace(side, text=text, side=replace(side.side, environment=environment))
+
+
+def _commit(text: str, folders: Sequence[AsvFolder], building: Building) -> CommitText:
+    """Return the environment of a commit."""
+    revision = text.removeprefix(GIT).strip()
     if not revision:
-        raise InputError(f"`{side}` names no commit", hint="write `git:v2.4.0`, a tag, a branch or a commit")
+        raise InputError(f"`{text}` names no commit", hint="write `git:v2.4.0`, a tag, a branch or a commit")
     command = USUAL_COMMAND if building.build is None else building.build.strip()
     if not command:
         raise InputError("`--build` is empty, expected a command", hint=f'such as `--build "{USUAL_COMMAND}"`')
     usual = next((folder.repository for folder in folders if folder.repository is not None), Path())
     repository = Repository(usual if building.repo is None else building.repo)
     packages = dict.fromkeys(package for folder in folders for package in folder.packages)
-    return name_commit(revision, repository, command, [*packages]) + semicolon + rest
+    return name_commit(revision, repository, command, [*packages])
 
 
 def _suites(operators: Iterable[str]) -> list[SuiteCode]:

@@ -1,8 +1,8 @@
 """Commits of a Git repository, each built once by a command in an environment of its own, and kept.
 
 A side whose environment is a commit names it: `git:v2.4.0`. Which repository that is of, and which command builds it,
-are the user's to say. So within a process that has heard of them the name of a commit means its environment, which is
-built when it is first needed; to any other process it is a name.
+are the user's to say, and the side carries them. It is built when it is first needed. A side that a file names carries
+nothing, and is not built.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from pathlib import Path
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.registry import FRAMEWORKS
-from opperf.parent.documents.environment import CURRENT, GIT, requirement_name
+from opperf.parent.documents.environment import (
+    CURRENT,
+    GIT,
+    CommitSource,
+    CommitText,
+    EnvironmentSpec,
+    requirement_name,
+)
 from opperf.parent.workers.environments import PYTHON, build_once
 from opperf.parent.workers.installer import find_links, listen, surroundings, uv
 from opperf.parent.workers.package import cache_folder
@@ -155,43 +162,24 @@ def requirements(framework: str, packages: Sequence[str] = ()) -> tuple[str, ...
     return tuple(packages) if is_there else (framework, *packages)
 
 
-@dataclass(frozen=True)
-class _CommitSource:
-    """A commit that a side names, and what builds it beside the framework of the side."""
-
-    repository: Repository
-    commit: str
-    command: str
-    packages: tuple[str, ...]
-
-
-_SOURCES: dict[str, _CommitSource] = {}
-
-
-def name_commit(revision: str, repository: Repository, command: str, packages: Sequence[str] = ()) -> str:
-    """Name the environment of a commit: `git:v2.4.0 (0123456789)`; within this process the name means it.
+def name_commit(revision: str, repository: Repository, command: str, packages: Sequence[str] = ()) -> CommitText:
+    """Name the environment of a commit: `git:v2.4.0 (0123456789)`.
 
     Raises `InputError` for a revision that the repository does not have.
     """
     commit = repository.commit(revision)
     text = f"{GIT}{revision}" if commit.startswith(revision) else f"{GIT}{revision} ({commit[:SHORT]})"
-    _SOURCES[text] = _CommitSource(repository, commit, command, tuple(packages))
-    return text
+    return CommitText(text, CommitSource(repository.folder, commit, command, tuple(packages)))
 
 
-def named_commit(environment: str) -> str | None:
-    """Return the whole name of the commit that an environment is of, None for any other environment."""
-    return _SOURCES[environment].commit if environment in _SOURCES else None
-
-
-def commit_python(environment: str, framework: str, note: Callable[[str], None]) -> Path:
+def commit_python(spec: EnvironmentSpec, framework: str, note: Callable[[str], None]) -> Path:
     """Return the Python of a commit's environment, which is built once; raises `InputError` for a mere name."""
-    source = _SOURCES.get(environment)
+    source = spec.source
     if source is None:
         raise InputError(
-            f"`{environment}` is a commit, which nothing here builds",
+            f"`{spec.text}` is a commit, which nothing here builds",
             hint="`opperf compare` and `opperf gate` build one: `--base git:v2.4.0 --new git:main`",
             slug="commit",
         )
     recipe = Recipe(source.command, requirements(framework, source.packages))
-    return source.repository.build(source.commit, recipe, note) / PYTHON
+    return Repository(source.repository).build(source.commit, recipe, note) / PYTHON

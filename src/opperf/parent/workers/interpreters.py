@@ -102,6 +102,8 @@ def settled_side(side: Side, libraries: Collection[str] = (), *, explicit: bool 
     """
     spec = environment_of(side.environment)
     environment = choose_environment(spec, side.framework, libraries)
+    if spec.source is not None:
+        return side  # its text knows what builds it
     if explicit and spec == CURRENT != environment:
         missing = " and ".join((side.framework, *libraries))
         raise EnvironmentFailure(
@@ -124,7 +126,7 @@ def interpreter(spec: EnvironmentSpec, *, framework: str, progress: Progress = q
     if spec.path is not None:
         return _own_python(spec.path, framework)
     if spec.kind == "commit":
-        return _with_framework(commit_python(spec.text, framework, progress), spec.text, framework)
+        return _with_framework(commit_python(spec, framework, progress), spec.text, framework)
     environment = create(spec, progress=progress)
     if framework not in (*environment.frameworks, "null"):
         raise EnvironmentFailure(

@@ -13,13 +13,12 @@ from opperf.domain.errors import InputError
 from opperf.domain.plan import Side
 from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.planning.benchmarks import settings_notes
-from opperf.parent.planning.commit_sides import check_building, suite_sides
+from opperf.parent.planning.commit_sides import check_building, with_commits, with_frameworks
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import parse_side, read_side
 from opperf.parent.sources.asv_folder import AsvFolder
 from opperf.parent.sources.options import Building
-from opperf.parent.workers.commits import named_commit
-from opperf.parent.workers.interpreters import interpreter, suite_environment
+from opperf.parent.workers.interpreters import interpreter, settled_side, suite_environment
 
 
 @pytest.fixture
@@ -36,22 +35,44 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+NO_BUILDING = Building()
+
+
+def _commit(text: str, operators: list[str], building: Building = NO_BUILDING) -> Side:
+    """Return a side as a comparison of these files reads it; a gate file's is spelled like code: `git:main`."""
+    (named,) = with_frameworks([text], operators)
+    assert read_side(named).side == parse_side(named).side
+    (side,) = with_commits([parse_side(named)], operators, building)
+    return side.side
+
+
 def test_a_commit_is_called_by_what_the_user_wrote_and_what_that_is(repository: Path) -> None:
-    (side,) = suite_sides(["git:v1;threads=2"], ["asv:suite"], Building())
-    read = parse_side(side).side
-    commit = str(named_commit(read.environment))
-    assert (read.environment, read.threads, read.framework) == (f"git:v1 ({commit[:10]})", 2, "numpy")
-    assert read_side(side).side == read  # a gate file's, which may be spelled like code: `git:main`
-    (same,) = suite_sides([f"git:{commit[:10]}"], ["pytest:x"], Building(repository))
-    assert parse_side(same).side.environment == f"git:{commit[:10]}"
+    side = _commit("git:v1;threads=2", ["asv:suite"])
+    source = EnvironmentSpec.parse(side.environment).source
+    assert source is not None
+    assert source.packages == ("numpy==2.2.6", "six")
+    assert (side.environment, side.threads, side.framework) == (f"git:v1 ({source.commit[:10]})", 2, "numpy")
+    same = _commit(f"git:{source.commit[:10]}", ["pytest:x"], Building(repository))
+    assert same.environment == f"git:{source.commit[:10]}"
+
+
+@pytest.mark.usefixtures("repository")
+def test_two_comparisons_in_a_process_may_build_a_commit_of_one_name_otherwise() -> None:
+    sides = [_commit("git:v1", ["asv:suite"], Building(build=command)) for command in ("make one", "make other")]
+    sources = [EnvironmentSpec.parse(settled_side(side).environment).source for side in sides]
+    assert sides[0] == sides[1]
+    assert [source and source.command for source in sources] == ["make one", "make other"]
+    of_file = Side.from_json(json.loads(json.dumps(sides[0].to_json())))
+    assert of_file == sides[0]
+    assert EnvironmentSpec.parse(of_file.environment).source is None
 
 
 @pytest.mark.usefixtures("repository")
 def test_the_framework_is_that_of_the_benchmark_files() -> None:
     sides = ["python=/a/python", "current", "numpy==2.2.6", "git:v1;framework=jax"]
-    torch = suite_sides(sides, ["op_bench:pt/"], Building())
+    torch = with_frameworks(sides, ["op_bench:pt/"])
     assert [side.partition(";framework=")[2] for side in torch] == ["torch", "torch", "", "jax"]
-    assert suite_sides(sides[:1], ["add"], Building()) == sides[:1]
+    assert with_frameworks(sides[:1], ["add"]) == sides[:1]
 
 
 @each(
@@ -68,7 +89,7 @@ def test_the_framework_is_that_of_the_benchmark_files() -> None:
 def test_what_cannot_be_built_is_one_message(side: str, building: Building, message: str, repository: Path) -> None:
     def read() -> None:
         check_building([side], building)
-        suite_sides([side], ["asv:suite"], building)
+        _commit(side, ["asv:suite"], building)
 
     with pytest.raises(InputError) as error:
         read()
