@@ -104,15 +104,17 @@ def _compare(
     if either is None:
         raise ValueError("neither run has the trial")
     base, new_side = (old or either).trial.side, (new or either).trial.side
-    verdict = hold(_verdict(old, new, rule, floors), _modes(old, new, rule))
+    logs = [[] if record is None else process_logs(record) for record in (old, new)]
+    verdict = hold(_verdict(old, new, logs, rule, floors), _modes(logs, rule) if old and new else None)
+    old_time, new_time = (math.exp(fmean(side)) if side else None for side in logs)
     return Comparison(
         case=either.trial.case,
         direction=either.trial.direction,
         base=base,
         new=new_side,
         verdict=verdict,
-        base_time=_typical(old),
-        new_time=_typical(new),
+        base_time=old_time,
+        new_time=new_time,
         warnings=(*doubts, *_sides(base, new_side), *_versions(old, new), *_groups_of_times(old, new)),
         status=_status(old, new),
         count=either.trial.count,
@@ -127,10 +129,16 @@ def _status(old: Record | None, new: Record | None) -> str:
     return next((status for status in ("failed", "skipped") if status in statuses), "ok")
 
 
-def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping[tuple[object, ...], Floor]) -> Verdict:
+def _verdict(
+    old: Record | None,
+    new: Record | None,
+    values: Sequence[Sequence[float]],
+    rule: Rule,
+    floors: Mapping[tuple[object, ...], Floor],
+) -> Verdict:
+    """Return the verdict on two records, of which `values` are the logs of the times of their processes."""
     if old is None or new is None:
         return Verdict("skipped", None, None, f"only the {'new' if old is None else 'old'} run has it", 0)
-    values = [process_logs(record) for record in (old, new)]
     pairs = min(map(len, values))
     if pairs == 0:
         status = _status(old, new)
@@ -155,18 +163,16 @@ def _verdict(old: Record | None, new: Record | None, rule: Rule, floors: Mapping
     return Verdict("inconclusive", ratio, interval, reason, pairs, settle)
 
 
-def _modes(old: Record | None, new: Record | None, rule: Rule) -> Doubt | None:
+def _modes(logs: Sequence[Sequence[float]], rule: Rule) -> Doubt | None:
     """Return the doubt that remains where the processes of a side fall into groups: the other run may have met one."""
-    if old is None or new is None:
-        return None
     texts, apart = [], 0.0
-    for name, record in (("old", old), ("new", new)):
-        parts = groups(process_logs(record))
+    for name, values in zip(("old", "new"), logs, strict=True):
+        parts = groups(values)
         if len(parts) > 1:
             modes = " and ".join(f"{format_seconds(math.exp(fmean(part)))} in {len(part)}" for part in parts)
             texts.append(f"the processes of the {name} run fall into groups: {modes}")
             apart = max(apart, *(fmean(above) - fmean(below) for below, above in pairwise(parts)))
-    if not texts or abs(fmean(process_logs(new)) - fmean(process_logs(old))) - apart > rule.band:
+    if not texts or abs(fmean(logs[1]) - fmean(logs[0])) - apart > rule.band:
         return None  # the change is larger than what the modes differ by
     return Doubt("; ".join(texts), apart)
 
@@ -183,12 +189,6 @@ def _floor(old: Record, new: Record, floors: Mapping[tuple[object, ...], Floor])
     """Return the log-ratio that processes of identical code lay apart by, of the noisier side."""
     floors_of_both = [floors[key].between for key in (floor_key(old.trial), floor_key(new.trial)) if key in floors]
     return max(floors_of_both, default=None)
-
-
-def _typical(record: Record | None) -> float | None:
-    """Return the geometric mean of the clean minima of the processes, in seconds."""
-    logs = [] if record is None else process_logs(record)
-    return math.exp(fmean(logs)) if logs else None
 
 
 def process_logs(record: Record) -> list[float]:

@@ -14,11 +14,11 @@ from opperf.parent.reports.document import Column, Document, Note, Table, table
 from opperf.parent.reports.history import RUNS
 from opperf.parent.store.database import listing
 from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.builds import build_rows
 from opperf.parent.store.database.history import Entry
 from opperf.parent.store.database.listing import Hit, Machine, OperatorEntry
 from opperf.parent.store.database.overview import Mover, Overview
 from opperf.parent.store.database.overview import overview as read_overview
-from opperf.parent.store.database.series import Filters
 from opperf.parent.store.database.trails import Spot
 
 #: The most rows of a table.
@@ -50,7 +50,11 @@ def operators(archive: Archive, query: Query) -> View:
     """Return every operator that was measured, in each framework, with the last verdict on it."""
     filters, machines, _ = filters_of(archive, query)
     every, entries = listing.operators(archive), listing.operators(archive, filters)
-    boards = {name: _board(archive, replace(filters, framework=name)) for name in {one.framework for one in entries}}
+    builds = build_rows(archive)
+    boards = {
+        name: read_overview(archive, filters=replace(filters, framework=name), most=None, builds=builds)
+        for name in {one.framework for one in entries}
+    }
     firsts = {name: _first_movers(board) for name, board in boards.items()}
     rows = [
         OperatorRow(entry, boards[entry.framework], firsts[entry.framework].get(entry.operator)) for entry in entries
@@ -66,10 +70,6 @@ def operators(archive: Archive, query: Query) -> View:
 
 def _operator_place(row: OperatorRow) -> str:
     return path("operators", row.entry.operator, framework=row.entry.framework)
-
-
-def _board(archive: Archive, filters: Filters) -> Overview | None:
-    return read_overview(archive, filters=filters, most=None)
 
 
 def _first_movers(board: Overview | None) -> Mapping[str, Mover]:

@@ -14,7 +14,7 @@ from opperf.parent.pages.server.view import Choice, Link, Query, View, path
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, table
 from opperf.parent.store.database import listing
 from opperf.parent.store.database.archive import Archive
-from opperf.parent.store.database.builds import Build, builds
+from opperf.parent.store.database.builds import Build, BuildRows, build_rows
 from opperf.parent.store.database.history import Entry
 from opperf.parent.store.database.listing import FrameworkPair
 from opperf.parent.store.database.overview import UNMEASURED, Mover, Overview
@@ -34,9 +34,15 @@ def overview(archive: Archive, query: Query) -> View:
     `seen` in the query is the number of the last run that the visitor knows, and `visited` the day when they were here.
     """
     filters, machines, since = filters_of(archive, query)
-    every, entries = builds(archive), listing.operators(archive)
+    stored, entries = build_rows(archive), listing.operators(archive)
+    every = [row.build for row in stored]
     board = read_overview(
-        archive, build=query.get("build") or None, anchor=query.get("anchor") or None, filters=filters, most=MOST_ROWS
+        archive,
+        build=query.get("build") or None,
+        anchor=query.get("anchor") or None,
+        filters=filters,
+        most=MOST_ROWS,
+        builds=stored,
     )
     versions = [build.version for build in every if board and build.framework == board.framework]
     choices = (
@@ -51,7 +57,7 @@ def overview(archive: Archive, query: Query) -> View:
     fresh = _fresh(archive, query)
     sections = [
         *_news(fresh or ()),
-        *_trends(archive, every, board, query),
+        *_trends(archive, stored, board, query),
         *_frameworks(archive),
         Section("Latest runs", [run_table(listing.runs(archive, most=LATEST))]),
     ]
@@ -157,14 +163,14 @@ def _categories(board: Overview) -> list[Block]:
     return [Section("Categories", [table(CATEGORIES, rows, link=lambda row: row.link)])] if rows else []
 
 
-def _trends(archive: Archive, every: Sequence[Build], board: Overview | None, query: Query) -> list[Block]:
+def _trends(archive: Archive, every: Sequence[BuildRows], board: Overview | None, query: Query) -> list[Block]:
     """Return how the latest build of each framework with nights stands, and how all its operators went together."""
     is_latest = not any(query.get(name) for name in ("build", "anchor", "category", "direction", "machine", "since"))
     boards = [
         board
         if is_latest and board and board.framework == name and board.evidence == "ratios"
-        else read_overview(archive, framework=name, evidence="ratios", most=0)
-        for name in dict.fromkeys(build.framework for build in every)
+        else read_overview(archive, framework=name, evidence="ratios", most=0, builds=every)
+        for name in dict.fromkeys(row.build.framework for row in every)
     ]
     rows = [row for row in boards if row is not None]
     if not rows:

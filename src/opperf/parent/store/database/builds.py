@@ -33,8 +33,13 @@ class Build:
 
 def builds(archive: Archive, *, framework: str | None = None) -> list[Build]:
     """Return the builds that were measured or compared: framework by framework, the latest build first."""
+    return [row.build for row in build_rows(archive, framework=framework)]
+
+
+def build_rows(archive: Archive, *, framework: str | None = None) -> list[BuildRows]:
+    """Return the builds with the rows that they have, in the same order."""
     with reading(archive.engine, archive.address) as connection:
-        return [row.build for row in read_builds(connection, framework)]
+        return read_builds(connection, framework)
 
 
 def build_orders(archive: Archive) -> Mapping[str, Sequence[str]]:

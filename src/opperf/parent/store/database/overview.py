@@ -89,15 +89,19 @@ def overview(
     filters: Filters = EVERYTHING,
     evidence: Evidence | None = None,
     most: int | None = 100,
+    builds: Sequence[BuildRows] | None = None,
 ) -> Overview | None:
     """Return how a build stands to its anchor, None for a database without two builds of a framework.
 
     Left out, the build is the latest of the framework that was measured last, the anchor the build that most others
-    were compared with, and the evidence ratios, where there are any. Raises `InputError` for a build that is not there.
+    were compared with, and the evidence ratios, where there are any. `builds` are those of the database, where they
+    were read already. Raises `InputError` for a build that is not there.
     """
+    framework = framework or filters.framework
     with reading(archive.engine, archive.address) as connection:
-        every = read_builds(connection, framework or filters.framework)
-        evidence, latest, base = _choose(connection, every, framework or filters.framework, build, anchor, evidence)
+        every = read_builds(connection, framework) if builds is None else builds
+        every = [row for row in every if framework in (None, row.build.framework)]
+        evidence, latest, base = _choose(connection, every, framework, build, anchor, evidence)
         if latest is None or base is None:
             return None
         query = _ratio_rows if evidence == "ratios" else _time_rows
@@ -108,8 +112,8 @@ def overview(
         for row in rows:
             categories.setdefault(category(names[row.series]), Counter())[row.verdict or "unjudged"] += 1
         operators = len({names[row.series] for row in rows})
-        builds = [one for one in every[every.index(latest) :] if one.build.framework == latest.build.framework]
-        trails = read_trails(connection, builds, base, filters)
+        earlier = [one for one in every[every.index(latest) :] if one.build.framework == latest.build.framework]
+        trails = read_trails(connection, earlier, base, filters)
         rows = sorted(rows, key=weight)[:most]
         series = find_series(connection, {row.series for row in rows})
         keys = run_keys(connection, {row.run for row in rows})
