@@ -83,7 +83,9 @@ def _ratios(comparisons: Sequence[Comparison], title: str = "Ratios of time") ->
         return
     every = [side for one in ratios for side in (one.base, one.new)]
     visible = ratios[:MOST_ROWS]
-    sides = [" / ".join(dict.fromkeys(reversed(sides_of(one, *every)))) for one in visible]
+    ends = [sides_of(one, *every) for one in visible]
+    is_one = len({new for _, new in ends}) == 1 < len(set(ends))  # then only what it is held against tells rows apart
+    sides = [f"/ {base}" if is_one else " / ".join(dict.fromkeys((new, base))) for base, new in ends]
     words = [
         [common_subject(one) for one in visible],
         case_words([one.case for one in visible]),
@@ -91,8 +93,8 @@ def _ratios(comparisons: Sequence[Comparison], title: str = "Ratios of time") ->
         sides if len(set(sides)) > 1 else ["" for _ in visible],
     ]
     names, common = labels([*zip(*words)])
-    both = sides_of(visible[0], *every)
-    against = f": {' against '.join(reversed(both))}" if len(set(sides)) == 1 else ""
+    base, new = ends[0]
+    against = f": {new} against {base}" if len(set(sides)) == 1 else f": {new}" if is_one else ""
     yield Intervals(
         f"{title}{against}",
         f"{f'Of {common}. ' if common else ''}Right of 1 is slower. A dot is a pair of processes, the line the "
@@ -100,7 +102,7 @@ def _ratios(comparisons: Sequence[Comparison], title: str = "Ratios of time") ->
         [_ratio(one, *name) for one, name in zip(visible, names, strict=True)],
         lambda ratio: f"{ratio:g}",
         mark=1.0,
-        unit="new / base" if not against else " / ".join(reversed(both)),
+        unit=f"{new} / {base}" if len(set(sides)) == 1 else "new / base",
     )
 
 
