@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -169,6 +172,17 @@ def test_what_serves_a_team_are_commands_that_exist_and_variables_that_are_told(
     assert set(re.findall(r"\$\{(\w+):\?\}", text)) == told
     page = (root / "docs" / "how-to" / "serve-a-team.md").read_text(encoding="utf-8")
     assert all(name in page for name in {"OPPERF_TOKEN", "OPPERF_MACHINES"} & told)
+
+
+def test_systemd_has_nothing_to_say_of_the_unit_that_serves_a_team(root: Path, tmp_path: Path) -> None:
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("there is no systemd on this machine")
+    unit = (root / "examples" / "serve" / "opperf-serve.service").read_text(encoding="utf-8")
+    # It looks for the program as well.
+    (tmp_path / "opperf-serve.service").write_text(unit.replace("/opt/opperf/bin/opperf", sys.executable))
+    done = subprocess.run([analyze, "verify", tmp_path / "opperf-serve.service"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.fixture(scope="module")
