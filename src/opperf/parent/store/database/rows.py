@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sqlalchemy import Connection, Table, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -70,6 +70,16 @@ class Addition:
     key: str
     outcome: Literal["added", "there", "replaced"]
     rows: int
+
+
+class _Place(NamedTuple):
+    """What a series is of; the machine is that of a node, or of the run."""
+
+    case: Mapping[str, object]
+    side: Side
+    direction: str
+    node: Node | None
+    metric: str = "time"
 
 
 class Rows:
@@ -178,8 +188,12 @@ class Rows:
     def records(self, records: Iterable[tuple[Record, JsonDict]], *, samples: bool) -> None:
         """Insert the records of the run, each with its document."""
         builds = {(facts.get("framework"), facts.get("environment")): facts for facts in self._frameworks}
-        rows, columns = [], []
-        for record, document in records:
+        rows, columns, entries = [], [], list(records)
+        self._look_up_series(
+            _Place(document["case"], record.trial.side, record.trial.direction, record.details.node)
+            for record, document in entries
+        )
+        for record, document in entries:
             trial, time = record.trial, record.time
             side = document.pop("side")
             case, direction = document.pop("case"), document.pop("direction")
@@ -214,7 +228,11 @@ class Rows:
     def comparisons(self, comparisons: Iterable[tuple[Comparison, JsonDict]]) -> None:
         """Insert the comparisons of the run, each with its document."""
         rows, entries = [], list(comparisons)
-        self._look_up_series(entries)
+        self._look_up_series(
+            _Place(document["case"], side, comparison.direction, comparison.node, comparison.metric)
+            for comparison, document in entries
+            for side in (comparison.base, comparison.new)
+        )
         for comparison, document in entries:
             case, direction = document.pop("case"), document.pop("direction")
             places: dict[str, int | None] = {}
@@ -240,16 +258,16 @@ class Rows:
             )
         self._insert(schema.comparisons, rows)
 
-    def _look_up_series(self, comparisons: Iterable[tuple[Comparison, JsonDict]]) -> None:
-        """Look up the series of comparisons side by side, not one by one."""
-        groups: dict[tuple[str, str, str, str], tuple[list[Mapping[str, object]], Comparison, Side]] = {}
-        for comparison, document in comparisons:
-            node = "" if comparison.node is None else comparison.node.name
-            for side in (comparison.base, comparison.new):
-                key = json.dumps(series_side(side), sort_keys=True), comparison.direction, node, comparison.metric
-                groups.setdefault(key, ([], comparison, side))[0].append(document["case"])
-        for cases, comparison, side in groups.values():
-            self.series_of(cases, side, comparison.direction, comparison.node, comparison.metric)
+    def _look_up_series(self, places: Iterable[_Place]) -> None:
+        """Look up the series of many rows side by side, not one by one."""
+        groups: dict[tuple[str, str, str, str], list[_Place]] = {}
+        for place in places:
+            node = "" if place.node is None else place.node.name
+            key = json.dumps(series_side(place.side), sort_keys=True), place.direction, node, place.metric
+            groups.setdefault(key, []).append(place)
+        for several in groups.values():
+            _, *shared = several[0]
+            self.series_of([place.case for place in several], *shared)
 
     def floors(self, floors: Iterable[tuple[Floor, JsonDict]]) -> None:
         """Insert the noise floors of the run, each with its document."""
