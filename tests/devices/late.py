@@ -74,6 +74,7 @@ class Memory:
         self._hosts: dict[int, Any] = {}
         self._live: set[int] = set()
         self.current = self.peak = self.allocated = 0
+        self.most = MEMORY
 
     def tensor(self, host: Any) -> Any:
         """Return a tensor of the device for one of the host."""
@@ -92,6 +93,8 @@ class Memory:
 
     def _count(self, storage: Any) -> None:
         if storage._cdata not in self._live:  # a view has that of another tensor
+            if self.current + storage.nbytes() > self.most:
+                raise torch.OutOfMemoryError(f"late out of memory: {self.most} bytes are for this process")
             self._live.add(storage._cdata)
             self.current += storage.nbytes()
             self.allocated += storage.nbytes()
@@ -219,6 +222,18 @@ class Module:
     def get_device_properties(self, device: object) -> object:
         """Return what is present of it."""
         return SimpleNamespace(L2_cache_size=CACHE)
+
+    def clock_rate(self, device: object) -> float:
+        """Return its clock in MHz."""
+        return 1500.0
+
+    def temperature(self, device: object) -> float:
+        """Say that only an administrator may know it."""
+        raise RuntimeError("elevated privileges are needed")
+
+    def set_per_process_memory_fraction(self, fraction: float, device: object) -> None:
+        """Give this process no more than a share of the memory."""
+        ALLOCATOR.most = int(fraction * MEMORY)
 
     def mem_get_info(self, device: object) -> tuple[int, int]:
         """Return the free memory and all."""

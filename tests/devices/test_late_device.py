@@ -137,6 +137,15 @@ def test_two_devices_are_compared(environment: str) -> None:
 
 
 def test_auto_is_the_best_device(environment: str) -> None:
+def test_the_sides_of_a_comparison_divide_the_memory_of_the_device(environment: str) -> None:
+    side = f"{environment};device=late"
+    asked = ("--base", side, "--new", side, "--no-check", "--input", "data=9000x9000", *FORWARD)
+    done = invoke("compare", "neg", *asked)
+    assert (
+        "it needs at least 648 MB of memory (inputs 324 MB, outputs 324 MB), but only 483 MB is available" in done.out
+    )
+
+
     words = ("run", "neg", "--framework", "torch", "--environment", environment, "--device", "auto", "--dry-run")
     assert "late:0" in invoke(*words).out
 

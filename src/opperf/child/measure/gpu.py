@@ -127,8 +127,17 @@ class Gpu:
 
     def free_memory(self) -> int | None:
         """Return the bytes that nobody has taken; None where it does not tell."""
+        memory = self._memory()
+        return None if memory is None else int(memory.free)
+
+    def total_memory(self) -> int | None:
+        """Return the bytes that it has; None where it does not tell."""
+        memory = self._memory()
+        return None if memory is None else int(memory.total)
+
+    def _memory(self) -> Memory | None:
         memory = Memory()
-        return int(memory.free) if self._answers("nvmlDeviceGetMemoryInfo", ctypes.byref(memory)) else None
+        return memory if self._answers("nvmlDeviceGetMemoryInfo", ctypes.byref(memory)) else None
 
     def _values(self) -> Iterator[tuple[str, int]]:
         wide = ctypes.c_ulonglong

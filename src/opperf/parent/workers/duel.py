@@ -99,6 +99,7 @@ class Duel(Pair):
                 source=source,
                 progress=progress,
                 sharing=2 * max(1, settings.jobs),
+                sharers=2,
                 plugins=plugins,
                 greet=False,
                 variables={**placement.variables(sides), **variables(settings)},

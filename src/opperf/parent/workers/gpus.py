@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from opperf.domain.dataclass import dataclass
-from opperf.domain.device import BY_BUS, COMMAND, ORDER, SHOWN
+from opperf.domain.device import BY_BUS, COMMAND, ORDER, SHARERS, SHOWN
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Side
 from opperf.domain.registry import BEST_DEVICE, BUILT_IN
@@ -23,17 +23,21 @@ DEVICES = Path("/dev")
 #: How long nvidia-smi may take, in seconds, and how much longer for each GPU: a driver that is loaded first takes one
 #: to three for each (https://docs.nvidia.com/deploy/driver-persistence/).
 LIMIT, LIMIT_EACH = 5.0, 5.0
-QUERY = ("--query-gpu=name,memory.total,driver_version,uuid", "--format=csv,noheader,nounits")
+QUERY = ("--query-gpu=name,memory.total,driver_version,uuid,pci.bus_id", "--format=csv,noheader,nounits")
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU, by what nvidia-smi says of it; `memory` in bytes, None where it does not tell."""
+    """One GPU, by what nvidia-smi says of it.
+
+    `memory` is in bytes, None where it does not tell; `bus` is the place on the bus.
+    """
 
     name: str
     memory: int | None
     driver: str
     uuid: str
+    bus: str = ""
 
 
 class Silence(InputError):
@@ -81,13 +85,13 @@ def _answer(program: str, limit: float) -> Sequence[Gpu] | Silence | None:
 def read_listing(text: str) -> list[Gpu]:
     """Read the lines of nvidia-smi; its memory is in MiB.
 
-    >>> read_listing("NVIDIA H200, 143771, 570.86.15, GPU-1")
-    [Gpu(name='NVIDIA H200', memory=150754820096, driver='570.86.15', uuid='GPU-1')]
+    >>> read_listing("NVIDIA H200, 143771, 570.86.15, GPU-1, 00000000:1B:00.0")
+    [Gpu(name='NVIDIA H200', memory=150754820096, driver='570.86.15', uuid='GPU-1', bus='00000000:1B:00.0')]
     """
     rows = [[part.strip() for part in line.split(",")] for line in text.splitlines()]
     return [
-        Gpu(name, int(memory) * 2**20 if memory.isdecimal() else None, driver, uuid)
-        for name, memory, driver, uuid in (row for row in rows if len(row) == 4)
+        Gpu(name, int(memory) * 2**20 if memory.isdecimal() else None, driver, uuid, bus)
+        for name, memory, driver, uuid, bus in (row for row in rows if len(row) == 5)
     ]
 
 
@@ -113,22 +117,41 @@ def visible(uuids: Sequence[str], mask: str | None) -> list[str]:
     return result
 
 
-def variables(side: Side, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the variables of a child on a GPU: which it sees, and the command that it belongs to.
+def variables(side: Side, environment: Mapping[str, str] = os.environ, sharers: int = 1) -> dict[str, str]:
+    """Return the variables of a child on a device: its command, how many hold tensors there, and which GPU it sees.
 
-    They show nothing where the side says itself what is visible, and where nvidia-smi does not know the GPU: then the
+    They show no GPU where the side says itself what is visible, and where nvidia-smi does not know it: then the
     framework tells what is wrong.
     """
+    if side.device == "cpu":
+        return {}
+    result = {COMMAND: str(os.getpid()), SHARERS: str(sharers)}
+    uuid = _uuid(side, environment)
+    return result if uuid is None or SHOWN in side.variables else {**result, SHOWN: uuid, ORDER: BY_BUS}
+
+
+def identity(side: Side, environment: Mapping[str, str] = os.environ) -> str:
+    """Return the name of a device for every process of the machine: its UUID, or the side's name where it has none."""
+    return _uuid(side, environment) or side.device
+
+
+def bus_place(side: Side) -> str | None:
+    """Return where a side's GPU is on the bus, as Linux names it; None where nobody tells, and for any other device."""
+    uuid = _uuid(side, os.environ)
+    bus = next((gpu.bus for gpu in present() or () if gpu.uuid == uuid), None) if uuid else None
+    return None if bus is None else bus[-len("0000:00:00.0") :].lower()
+
+
+def _uuid(side: Side, environment: Mapping[str, str]) -> str | None:
+    """Return the UUID of a side's GPU; None for any other device, and where nvidia-smi does not know it."""
     kind, _, index = side.device.partition(":")
     if kind not in ("cuda", BEST_DEVICE):
-        return {}
-    result = {COMMAND: str(os.getpid())}
+        return None
     try:
         uuids = [gpu.uuid for gpu in present() or ()]
     except Silence:
-        uuids = []
-    names = visible(uuids, environment.get(SHOWN))[int(index or 0) :]
-    return {**result, SHOWN: names[0], ORDER: BY_BUS} if names and SHOWN not in side.variables else result
+        return None
+    return next(iter(visible(uuids, {**environment, **side.variables}.get(SHOWN))[int(index or 0) :]), None)
 
 
 def inside(side: Side, variables: Mapping[str, str]) -> str:

@@ -69,13 +69,15 @@ class Worker:
         files: Sequence[int] = (),
         note: Callable[[str], None] | None = None,
         source: Source | None = None,
+        sharers: int = 1,
     ) -> None:
         """Start it. `own_path` keeps the user's PYTHONPATH, `bytecode` lets it write compiled files beside sources.
 
         `plugins` are files that the child loads when the user's own iterators or generators are asked for. `variables`
         are set where the user has not set them. `under` is a command that runs the child's Python in a room, into which
         only the variables go that it needs. The child inherits `files`, under the same numbers.
-        `note` is told of compilers that run below it. With a `source` it is forked from that.
+        `note` is told of compilers that run below it. With a `source` it is forked from that. `sharers` is how many
+        children hold tensors on the side's device.
         """
         self.side = side
         self._files, self._note = tuple(files), note
@@ -88,10 +90,10 @@ class Worker:
         self._buffer = bytearray()
         # The user's own code, where it is named, is looked for where the command was given.
         limits = Limits(cpus, memory, str(Path.cwd()), tuple(map(str, plugins)))
-        self._gpu_variables = gpus.variables(side)
-        own = {**child_variables(package, own_path=own_path, bytecode=bytecode), **self._gpu_variables}
+        self._gpu_variables = gpus.variables(side, sharers=sharers)
+        own = child_variables(package, own_path=own_path, bytecode=bytecode)
         self._process, self._requests, self._answers = self._spawn(
-            package, limits, variables, needed(own) if under else own
+            package, limits, variables, {**(needed(own) if under else own), **self._gpu_variables}
         )
         self._pid = self._process.pid
         if self._process.stdout is None:
@@ -333,6 +335,7 @@ def start(
     cpus: tuple[int, ...] | None,
     progress: Callable[[str], None],
     sharing: int = 1,
+    sharers: int = 1,
     plugins: Sequence[Path] = (),
     greet: bool = True,
     variables: Mapping[str, str] = NO_VARIABLES,
@@ -343,11 +346,11 @@ def start(
 ) -> tuple[Worker, Path]:
     """Return a child that has said hello, and its Python; raises what keeps it from starting.
 
-    `sharing` is the number of children that live at a time: they share the memory. A child serves every implementation
-    that its trials name, so its own side names none. Nothing is started for a side that data names. `plugins` have the
-    user's own iterators and generators. Who does not `greet` here does so later: the child imports its framework
-    meanwhile. `variables`, `under`, `files` and `source` are a `Worker`'s. Without a `compile_cache` compilers do as
-    they do without opperf.
+    `sharing` is the number of children that live at a time: they share the machine's memory, and `sharers` of them that
+    of the side's device. A child serves every implementation that its trials name, so its own side names none. Nothing
+    is started for a side that data names. `plugins` have the user's own iterators and generators. Who does not `greet`
+    here does so later: the child imports its framework meanwhile. `variables`, `under`, `files` and `source` are a
+    `Worker`'s. Without a `compile_cache` compilers do as they do without opperf.
     """
     if isinstance(side, ReadSide):
         raise InputError("only a file names this side", hint="name it yourself", slug="code_in_file")
@@ -369,6 +372,7 @@ def start(
         files=files,
         note=progress,
         source=source,
+        sharers=sharers,
     )
     try:
         if greet:

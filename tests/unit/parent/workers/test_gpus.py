@@ -9,9 +9,9 @@ import pytest
 
 from opperf.domain.plan import Side
 from opperf.parent.workers import gpus
-from opperf.parent.workers.gpus import Gpu, Silence, inside, outside, variables
+from opperf.parent.workers.gpus import Gpu, Silence, bus_place, identity, inside, outside, variables
 
-LISTING = "A, 1024, 570.1, GPU-aa\nB, [N/A], 570.1, GPU-bb\n"
+LISTING = "A, 1024, 570.1, GPU-aa, 00000000:1B:00.0\nB, [N/A], 570.1, GPU-bb, 00000000:9A:00.0\n"
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,8 @@ def on(device: str, **settings: str) -> Side:
 
 
 def test_gpus_are_read_from_nvidia_smi_and_no_record_of_the_machine_names_one() -> None:
-    assert gpus.present() == [Gpu("A", 2**30, "570.1", "GPU-aa"), Gpu("B", None, "570.1", "GPU-bb")]
+    first = Gpu("A", 2**30, "570.1", "GPU-aa", "00000000:1B:00.0")
+    assert gpus.present() == [first, Gpu("B", None, "570.1", "GPU-bb", "00000000:9A:00.0")]
     facts = gpus.facts() or []
     assert [set(fact) for fact in facts] == [{"name", "memory", "driver"}] * 2
 
@@ -65,6 +66,17 @@ def test_what_the_user_shows_is_counted_and_what_is_not_there_is_left_to_the_fra
 
 def test_a_side_that_says_itself_what_is_visible_is_believed() -> None:
     assert "CUDA_VISIBLE_DEVICES" not in variables(on("cuda:0", **{"env.CUDA_VISIBLE_DEVICES": "1"}), {})
+
+
+def test_a_device_is_called_the_same_by_each_process_whatever_that_is_shown() -> None:
+    shown, masked = {"CUDA_VISIBLE_DEVICES": "1"}, {"env.CUDA_VISIBLE_DEVICES": "1"}
+    names = [identity(on("cuda:1"), {}), identity(on("cuda:0"), shown), identity(on("cuda:0", **masked), {})]
+    assert names == ["GPU-bb"] * 3
+    assert [identity(on(device), {}) for device in ("cuda:2", "late:0")] == ["cuda:2", "late:0"]
+
+
+def test_a_gpu_has_a_place_on_the_bus_as_linux_names_it() -> None:
+    assert [bus_place(on(device)) for device in ("cuda:1", "cuda:2", "late:0")] == ["0000:9a:00.0", None, None]
 
 
 def test_a_driver_that_does_not_answer_in_time_is_told_and_no_run_goes_to_the_cpu_in_silence(

@@ -21,6 +21,7 @@ from opperf.child.backends.numpy.runtime import of_call
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Work
 from opperf.domain.dataclass import dataclass
+from opperf.domain.device import memory_share
 from opperf.domain.measurement import Memory
 from opperf.domain.plan import Side
 
@@ -34,8 +35,9 @@ class Library:
 
     `namespace` has the functions of the standard: `module` itself, or what array-api-compat makes of it. `wait` gets
     the results, where it `collects` them; `waits` says how, for the record. `memory` measures one call. `device` is
-    the one that it was started for, of its `devices`, and `place` are the keywords that make an array there. `lacks`
-    are operators whose functions do not do what the standard says, with the reasons.
+    the one that it was started for, of its `devices`, and `place` are the keywords that make an array there. `free`
+    tells the bytes that are free on it, and `trim` gives back what is kept for later arrays. `lacks` are operators
+    whose functions do not do what the standard says, with the reasons.
     """
 
     module: Any
@@ -47,6 +49,8 @@ class Library:
     memory: Callable[[Work], Memory | None] = lambda work: None
     device: str = "cpu"
     devices: Sequence[str] = ()
+    free: Callable[[], int | None] = lambda: None
+    trim: Callable[[], None] = lambda: None
     place: Mapping[str, Any] = field(default_factory=dict)
     lacks: Mapping[str, str] = field(default_factory=dict)
 
@@ -162,14 +166,32 @@ def _sycl_devices() -> list[str]:
 
 
 def _cupy(name: str, side: Side) -> Library:
-    """Calls enter a CUDA stream."""
+    """Calls enter a CUDA stream. Its pool of memory grows, up to the part of the device that it may take."""
+    share = memory_share(os.environ)
+    if share < 1:
+        os.environ.setdefault("CUPY_GPU_MEMORY_LIMIT", f"{share:.0%}")
     module = import_module(name)
     index = int(side.device.partition(":")[2] or 0)
     gpu = module.cuda.Device(index)
     gpu.use()
-    namespace = import_module(f"{COMPAT}.{name}")
-    waits, device = "`synchronize()` of the device", f"cuda:{index}"
-    return Library(module, namespace, waits, lambda outputs: gpu.synchronize(), to_numpy=module.asnumpy, device=device)
+    pool = module.get_default_memory_pool()
+
+    def free() -> int:
+        left, total = gpu.mem_info
+        return int(min(left + pool.free_bytes(), share * total - pool.used_bytes()))
+
+    return Library(
+        *(
+            module,
+            import_module(f"{COMPAT}.{name}"),
+            "`synchronize()` of the device",
+            lambda outputs: gpu.synchronize(),
+        ),
+        to_numpy=module.asnumpy,
+        device=f"cuda:{index}",
+        free=free,
+        trim=pool.free_all_blocks,
+    )
 
 
 def _any_library(name: str, side: Side) -> Library:

@@ -205,6 +205,14 @@ class ArrayApiBackend(Backend):
         """Wait as the library has it."""
         self.library.wait(outputs or [])
 
+    def free_memory(self) -> int | None:
+        """Return the free bytes of a device, where the library tells."""
+        return self.library.free()
+
+    def trim(self) -> None:
+        """Give back what the library keeps for later arrays, where it keeps any."""
+        self.library.trim()
+
     def memory(self, work: Work) -> Memory | None:
         """Return the memory that one call allocates, where the library tells."""
         return self.library.memory(work)

@@ -9,7 +9,11 @@ from __future__ import annotations
 
 import os
 
+from opperf.domain.device import memory_share
 from opperf.domain.plan import Side
+
+#: The variables for the share of a device's memory that XLA may take: with both it refuses to start.
+FRACTIONS = ("XLA_PYTHON_CLIENT_MEM_FRACTION", "XLA_CLIENT_MEM_FRACTION")
 
 
 def configure(side: Side) -> None:
@@ -23,3 +27,6 @@ def configure(side: Side) -> None:
     else:
         # JAX would take three quarters of the device at once; the other side of a comparison is a process there, too.
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+        share = memory_share(os.environ)
+        if share < 1 and not any(name in os.environ for name in FRACTIONS):
+            os.environ[FRACTIONS[0]] = f"{share:g}"

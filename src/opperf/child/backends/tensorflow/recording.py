@@ -194,8 +194,13 @@ def _bytes(leaf: Any) -> int:
     return leaf.shape.num_elements() * leaf.dtype.size if isinstance(leaf, tf.Tensor) else 0
 
 
+def live_bytes() -> int:
+    """Return the bytes that the allocator of the only visible GPU has given out."""
+    return int(tf.config.experimental.get_memory_info("GPU:0")["current"])
+
+
 def _on_device(work: Work, arguments: tuple[Any, ...]) -> Memory:
-    before = int(tf.config.experimental.get_memory_info("GPU:0")["current"])
+    before = live_bytes()
     tf.config.experimental.reset_memory_stats("GPU:0")
     result = work.function(*arguments, **work.keywords)
     tf.test.experimental.sync_devices()

@@ -22,7 +22,7 @@ from opperf.child.backends import keras
 from opperf.child.backends.binding import Binding, bindings
 from opperf.child.backends.common import threads
 from opperf.child.backends.common.values import ATOL, RTOL, agree, as_complex, element_types, refuse_strides
-from opperf.child.backends.tensorflow import abstract, capture, functions, gradients, programs, recording
+from opperf.child.backends.tensorflow import abstract, capture, devices, functions, gradients, programs, recording
 from opperf.child.measure.block import ProcessClock
 from opperf.domain.backend import Backend, HostValue, Unsupported
 from opperf.domain.call import AbstractCapture, Bound, CapturedCall, FirstCall, Layer, Work
@@ -46,14 +46,14 @@ def start(side: Side) -> TensorflowBackend:
 
 def best_device(side: Side) -> str:
     """Return the first accelerator, or the CPU."""
-    return next((f"{_spell(device)}:0" for device in _accelerators()), "cpu")
+    return next((f"{devices.kind_of(device)}:0" for device in devices.accelerators(tf.config)), "cpu")
 
 
 def running_backend(device: str) -> TensorflowBackend:
     """Return the backend of a process that uses TensorFlow itself: nothing is set."""
     backend = TensorflowBackend.__new__(TensorflowBackend)
     backend.side = Side("tensorflow", device=device, threads=threads.default())
-    backend.clock, backend.threads_seen = ProcessClock(), None
+    backend.clock, backend.threads_seen, backend.memory_limit = ProcessClock(), None, None
     return backend
 
 
@@ -69,7 +69,8 @@ class TensorflowBackend(Backend):
         keras.configure(self.name, side.device)
         tf.config.threading.set_intra_op_parallelism_threads(side.threads)
         tf.config.threading.set_inter_op_parallelism_threads(side.threads)
-        _choose_device(side.device)
+        #: The bytes that it may take of a device that it shares, None for one that it has for itself.
+        self.memory_limit = devices.choose(tf.config, side.device)
         self.float32_products = _float32_products(side.device)
         square = tf.ones(threads.square(side))
         self.threads_seen: float | None = threads.count(lambda: self._finish(tf.matmul(square, square)))
@@ -91,7 +92,7 @@ class TensorflowBackend(Backend):
 
     def devices(self) -> list[str]:
         """Return accelerators first; a side on the CPU does not look for them."""
-        kinds = [_spell(device) for device in _accelerators()]
+        kinds = [devices.kind_of(device) for device in devices.accelerators(tf.config)]
         return [*(f"{kind}:{i}" for kind in dict.fromkeys(kinds) for i in range(kinds.count(kind))), "cpu"]
 
     def host(self, raw: bytearray, dtype: str) -> Any:
@@ -191,6 +192,14 @@ class TensorflowBackend(Backend):
         device = getattr(tensor, "backing_device", None)
         return None if device is None else "cpu" if ":CPU:" in device.upper() else self.side.device.partition(":")[0]
 
+    def live_memory(self) -> int | None:
+        """Return the bytes of the tensors that live on a GPU, as TensorFlow's allocator counts."""
+        return recording.live_bytes() if self.side.device.startswith("cuda") else None
+
+    def free_memory(self) -> int | None:
+        """Return the bytes that are left of its part of a device that it shares."""
+        return None if self.memory_limit is None else self.memory_limit - (self.live_memory() or 0)
+
     def memory(self, work: Work) -> Memory | None:
         """Return the memory that one call takes."""
         return recording.memory(work, self.side.device)
@@ -211,36 +220,10 @@ class TensorflowBackend(Backend):
         self.wait([result])
 
 
-def _choose_device(name: str) -> None:
-    """Show TensorFlow no accelerator but the one of a side, which it then takes for everything."""
-    kind, _, index = name.partition(":")
-    accelerators = _accelerators()
-    if kind == "cpu":
-        for hidden in {device.device_type for device in accelerators}:
-            tf.config.set_visible_devices([], hidden)
-        return
-    alike = [device for device in accelerators if _spell(device) == kind]
-    if int(index or 0) >= len(alike):
-        raise Unsupported(f"TensorFlow has no device `{name}`", slug="no_device", hint=f"it sees {len(alike)}")
-    device = alike[int(index or 0)]
-    tf.config.set_visible_devices([device], device.device_type)
-    tf.config.experimental.set_memory_growth(device, True)  # it takes the whole device otherwise
-
-
 def _float32_products(device: str) -> str | None:
     """Return how a GPU multiplies float32; None where an older release does not tell."""
     rounds = getattr(tf.config.experimental, "tensor_float_32_execution_enabled", None)
     return None if rounds is None or not device.startswith("cuda") else TF32 if rounds() else FLOAT32
-
-
-def _accelerators() -> list[Any]:
-    """Return all devices but the CPU, and what older releases compile programs for it with."""
-    return [device for device in tf.config.list_physical_devices() if not device.device_type.endswith("CPU")]
-
-
-def _spell(device: Any) -> str:
-    """Return the kind of a device as users write it: TensorFlow calls a CUDA device `GPU`."""
-    return "cuda" if device.device_type == "GPU" else str(device.device_type).lower()
 
 
 def _uses_onednn() -> bool:

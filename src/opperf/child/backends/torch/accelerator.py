@@ -16,7 +16,7 @@ import torch
 
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Work
-from opperf.domain.device import FLOAT32, TF32
+from opperf.domain.device import FLOAT32, TF32, memory_share
 from opperf.domain.measurement import Memory
 
 #: Kinds of devices that PyTorch knows by itself, in the order of preference. ROCm's devices are `cuda` to PyTorch.
@@ -36,7 +36,7 @@ class Accelerator:
     def __init__(self, device: Any) -> None:
         """Make it the current one: own kernels, and tensors on `device="cuda"`, mean that.
 
-        Raises `Unsupported` for a device that is not here.
+        A child that shares its memory gets no more than its part. Raises `Unsupported` for a device that is not here.
         """
         here = names()
         if str(device) not in here:
@@ -51,6 +51,9 @@ class Accelerator:
     @property
     def name(self) -> str:
         """What its maker calls it."""
+        self._share = memory_share(os.environ)
+        if self._share < 1:
+            self._call("set_per_process_memory_fraction", (self._share, *self._place))
         return str(self._call("get_device_name") or self._device)
 
     @property
@@ -98,11 +101,13 @@ class Accelerator:
         return CacheSweep(self._device, size) if size else None
 
     def free_memory(self) -> int | None:
-        """Return the bytes that are free, with those that PyTorch keeps for later tensors."""
+        """Return the bytes of this child's share that are free, with those that PyTorch keeps for later tensors."""
         free_and_all = self._call("mem_get_info")
         if free_and_all is None:
             return None
-        return int(free_and_all[0]) + (self._call("memory_reserved") or 0) - (self._call("memory_allocated") or 0)
+        free, total = map(int, free_and_all)
+        live = self._call("memory_allocated") or 0
+        return min(free + (self._call("memory_reserved") or 0), int(self._share * total)) - live
 
     def live_memory(self) -> int | None:
         """Return the bytes of the tensors that live on it."""

@@ -81,6 +81,7 @@ class Seat:
             cpus=starting or cpus,
             progress=_silent,
             sharing=3,
+            sharers=2,
             plugins=plugins,
             greet=False,
             under=under,
