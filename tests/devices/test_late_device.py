@@ -95,6 +95,7 @@ def test_time_and_memory_are_the_devices_and_not_those_of_a_launch(records: dict
     record = records["product"]
     assert record["side"]["device"] == "late:0"
     assert KERNEL < time_of(record) < 2 * KERNEL
+    assert record["facts"]["gpu"]["before"] == {"sm_clock": 1_500_000_000}
     memory = record["metrics"]["memory_peak"]
     assert (memory["value"], memory["source"]) == (32 * 32 * 4, "late caching allocator")
     assert "unseen_work" not in [one["slug"] for one in record["warnings"]]
@@ -136,7 +137,6 @@ def test_two_devices_are_compared(environment: str) -> None:
     assert re.search(r"slower .* neg", done.out), done.out + done.err
 
 
-def test_auto_is_the_best_device(environment: str) -> None:
 def test_the_sides_of_a_comparison_divide_the_memory_of_the_device(environment: str) -> None:
     side = f"{environment};device=late"
     asked = ("--base", side, "--new", side, "--no-check", "--input", "data=9000x9000", *FORWARD)
@@ -146,6 +146,7 @@ def test_the_sides_of_a_comparison_divide_the_memory_of_the_device(environment: 
     )
 
 
+def test_auto_is_the_best_device(environment: str) -> None:
     words = ("run", "neg", "--framework", "torch", "--environment", environment, "--device", "auto", "--dry-run")
     assert "late:0" in invoke(*words).out
 

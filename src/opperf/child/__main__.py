@@ -177,7 +177,8 @@ def _device_facts(backend: Backend) -> dict[str, Any]:
 
     if backend.side.device == "cpu":
         return {}
-    gpu = gpu_of(backend.side.device)
+    gpu, monitor = gpu_of(backend.side.device), backend.monitor()
+    clocks = gpu or (monitor and monitor.read())
     facts = {
         "gpu": None if gpu is None else gpu.describe(),
         "memory_free": backend.free_memory(),
@@ -187,9 +188,10 @@ def _device_facts(backend: Backend) -> dict[str, Any]:
             for name, reason, has in (
                 ("events", "times are the host's: opperf reads no clock of this device", backend.device_timer()),
                 ("kernels", "no profiler of the framework shows what runs on this device", backend.kernel_watch()),
-                ("clocks, power and energy", "NVIDIA's management library (NVML) does not know this device", gpu),
+                ("clocks", "neither NVIDIA's management library (NVML) nor the framework tells them", clocks),
+                ("power and energy", "NVML does not know this device", gpu),
             )
-            if has is None
+            if not has
         },
     }
     return {name: fact for name, fact in facts.items() if fact not in (None, {})}

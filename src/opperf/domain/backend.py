@@ -55,6 +55,13 @@ class KernelWatch(Protocol):
         """
 
 
+class Monitor(Protocol):
+    """Tells how a device runs, beside NVIDIA's own library, which is asked first."""
+
+    def read(self) -> Mapping[str, int]:
+        """Return the present readings, by the names of `child/measure/gpu.py`; what is not told is left out."""
+
+
 class Unsupported(Exception):
     """The framework cannot do what the trial asks; the trial is skipped with this reason."""
 
@@ -160,6 +167,10 @@ class Backend(ABC):
 
     def kernel_watch(self) -> KernelWatch | None:
         """Return the watcher of kernels, by the framework's own profiler; None on a CPU, and where it shows none."""
+        return None
+
+    def monitor(self) -> Monitor | None:
+        """Return a monitor of a device's clock and temperature; None where the framework has none."""
         return None
 
     def cache_sweep(self) -> Callable[[], None] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -26,6 +27,9 @@ WATCHED = ("cuda", "xpu")
 #: Bytes of the last cache of AMD's largest GPUs: what ROCm tells is one die's second-level cache, 4 MB of an MI300X
 #: (https://github.com/ROCm/ROCm/issues/4203).
 HIP_CACHE = 256 * 1024 * 1024
+#: What PyTorch asks the maker's library of a device (amdsmi on ROCm, Level Zero's sysman for Intel's), by the name of a
+#: reading, and the factor to its unit: MHz and degrees Celsius. Power is watts here and milliwatts there: nobody asks.
+READINGS = {"sm_clock": ("clock_rate", 1e6), "temperature": ("temperature", 1.0)}
 #: What PyTorch calls a device that nobody has registered.
 NOBODY = "privateuseone"
 
@@ -47,13 +51,13 @@ class Accelerator:
         self._module: ModuleType = getattr(torch, self.kind)
         self._place = () if self.kind == "mps" else (device,)  # of which there is one
         self._call("set_device")
+        self._share = memory_share(os.environ)
+        if self._share < 1:
+            self._call("set_per_process_memory_fraction", (self._share, *self._place))
 
     @property
     def name(self) -> str:
         """What its maker calls it."""
-        self._share = memory_share(os.environ)
-        if self._share < 1:
-            self._call("set_per_process_memory_fraction", (self._share, *self._place))
         return str(self._call("get_device_name") or self._device)
 
     @property
@@ -99,6 +103,14 @@ class Accelerator:
         sizes = (getattr(properties, name, 0) for name in ("L2_cache_size", "last_level_cache_size"))
         size = max(next(filter(None, sizes), 0), HIP_CACHE if torch.version.hip else 0)
         return CacheSweep(self._device, size) if size else None
+
+    def read(self) -> dict[str, int]:
+        """Return its clock in Hz and its temperature, as far as PyTorch and the driver tell them."""
+        result = {}
+        for name, (function, factor) in READINGS.items():
+            with suppress(Exception):  # the maker's package is missing, or its driver refuses: of no common type
+                result[name] = round(self._call(function) * factor)
+        return result
 
     def free_memory(self) -> int | None:
         """Return the bytes of this child's share that are free, with those that PyTorch keeps for later tensors."""

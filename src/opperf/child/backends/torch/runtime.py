@@ -34,7 +34,7 @@ from opperf.child.backends.torch import (
 )
 from opperf.child.backends.torch.specs import DTYPES, NAMES, tensors, to_compute_type
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, HostValue, KernelWatch, NativeLoop, Unsupported
+from opperf.domain.backend import Backend, HostValue, KernelWatch, Monitor, NativeLoop, Unsupported
 from opperf.domain.call import AbstractCapture, Bound, CapturedCall, FirstCall, Layer, Work
 from opperf.domain.case import Case
 from opperf.domain.clock import DeviceTimer
@@ -301,6 +301,10 @@ class TorchBackend(Backend):
 
     def _activity(self) -> ProfilerActivity | None:
         return None if self.accelerator is None else self.accelerator.activity()
+
+    def monitor(self) -> Monitor | None:
+        """Return the device, of which PyTorch asks its maker's library."""
+        return self.accelerator
 
     def cache_sweep(self) -> accelerator.CacheSweep | None:
         """Return a function that empties the last cache of the device."""
