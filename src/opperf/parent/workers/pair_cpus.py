@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from opperf.domain.plan import Side
-from opperf.parent.workers.machine import ROOT
+from opperf.parent.workers.gpus import bus_place
+from opperf.parent.workers.machine import ROOT, cpu_ranges
 from opperf.parent.workers.topology import leases, usable_cores
 
 #: Sets of cores for a pair, for either child of the next and for all else, each with one for each thread of a child.
@@ -19,13 +22,13 @@ BINDING = ("OMP_PROC_BIND", "OMP_PLACES", "KMP_AFFINITY", "GOMP_CPU_AFFINITY")
 def shared_cpus(base: Side, new: Side) -> tuple[int, ...] | None:
     """Return the CPUs that both sides stay on: as many as the more threaded one has threads, the last ones there are.
 
+    On a GPU they are the last of those next to it: from the others each launch goes through the link between sockets.
     On CPUs of their own, two identical children met different neighbours: their log-ratios spread by up to 22 %. The
     first CPUs serve more interrupts than the last.
     """
     if not hasattr(os, "sched_getaffinity"):
         return None
-    usable = sorted(os.sched_getaffinity(0))
-    return tuple(usable[-max(base.threads, new.threads) :])
+    return tuple(_usable(base, new)[-max(base.threads, new.threads) :])
 
 
 def starting_cpus(base: Side, new: Side, cpus: tuple[int, ...] | None) -> tuple[int, ...] | None:
@@ -38,11 +41,28 @@ def starting_cpus(base: Side, new: Side, cpus: tuple[int, ...] | None) -> tuple[
     count = max(base.threads, new.threads)
     if cpus is not None or _binds(base, new) or not hasattr(os, "sched_getaffinity"):
         return None
-    usable = sorted(os.sched_getaffinity(0))
+    usable = _usable(base, new)
     apart = usable[-2 * count : -count]
     if len(apart) < count or len({_node(cpu) for cpu in usable[-2 * count :]}) > 1:
         return None
     return tuple(apart)
+
+
+def _usable(base: Side, new: Side) -> list[int]:
+    """Return the CPUs that this process may use, in order: those next to the GPUs of both sides, if they are enough."""
+    usable = sorted(os.sched_getaffinity(0))
+    places = [cpus for side in (base, new) if (cpus := near_cpus(side))]
+    near = [cpu for cpu in usable if all(cpu in cpus for cpus in places)]
+    return near if len(near) >= max(base.threads, new.threads) else usable
+
+
+def near_cpus(side: Side, root: Path = ROOT) -> frozenset[int]:
+    """Return the CPUs next to a side's GPU; none where nobody tells, and for any other device."""
+    place = bus_place(side)
+    with suppress(OSError):
+        text = "" if place is None else (root / "sys/bus/pci/devices" / place / "local_cpulist").read_text()
+        return frozenset(chain.from_iterable(cpu_ranges(text)))
+    return frozenset()
 
 
 def _node(cpu: int) -> str | None:

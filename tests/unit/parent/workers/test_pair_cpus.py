@@ -10,7 +10,7 @@ import pytest
 
 from opperf.domain.plan import Side
 from opperf.parent.workers import pair_cpus
-from opperf.parent.workers.pair_cpus import BINDING, cpus_ahead, shared_cpus, starting_cpus
+from opperf.parent.workers.pair_cpus import BINDING, cpus_ahead, near_cpus, shared_cpus, starting_cpus
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +24,27 @@ def test_both_sides_share_as_many_cpus_as_the_more_threaded_one_has_threads() ->
     usable = sorted(os.sched_getaffinity(0))
     assert shared_cpus(Side("torch"), Side("torch")) == (usable[-1],)
     assert shared_cpus(Side("torch"), Side("torch", threads=2)) == tuple(usable[-2:])
+
+
+def test_the_cpus_next_to_a_gpu_are_those_that_the_bus_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "sys/bus/pci/devices/0000:9a:00.0"
+    place.mkdir(parents=True)
+    (place / "local_cpulist").write_text("32-33,96\n")
+    places = {"cuda:1": "0000:9a:00.0", "cuda:0": "0000:1b:00.0"}
+    monkeypatch.setattr(pair_cpus, "bus_place", lambda side: places.get(side.device))
+    near = [near_cpus(Side("torch", device=device), tmp_path) for device in ("cuda:1", "cuda:0", "cpu")]
+    assert near == [{32, 33, 96}, set(), set()]
+
+
+def test_on_a_gpu_they_are_next_to_it_where_those_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
+    monkeypatch.setattr(
+        pair_cpus, "near_cpus", lambda side: {"cuda:0": frozenset({0, 1}), "cuda:1": frozenset({2, 3})}[side.device]
+    )
+    first, second = Side("torch", device="cuda:0"), Side("torch", device="cuda:1")
+    assert shared_cpus(first, first) == (1,)
+    assert starting_cpus(first, first, None) == (0,)
+    assert shared_cpus(first, second) == (3,)
 
 
 @pytest.mark.parametrize(
