@@ -15,6 +15,7 @@ from opperf.domain.code import Code, ProblemCode
 from opperf.domain.codec import Fields
 from opperf.domain.explanation import Event, Explanation
 from opperf.domain.judging import Geometry
+from opperf.domain.kernels import KernelTimes
 from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.message.replies import (
     Agreement,
@@ -69,6 +70,7 @@ from opperf.domain.message.requests import (
     TryDummies,
     Turn,
     Usage,
+    WatchKernels,
     reply_type,
     verb,
 )
@@ -92,6 +94,7 @@ REQUESTS: tuple[Request[Any], ...] = (
     Prepare(TRIAL, 7, "timed", 64, 1000, results=True),
     Prepare(OWN),
     Measure(1, Settings(cpus=(0, 1)), Part(2, 0.5)),
+    WatchKernels(1, 20, cold=False),
     BuildLoops("/folder"),
     CountInstructions(1, "/cache", "/counts"),
     Turn(1, 4, 100, kernels=True),
@@ -123,7 +126,8 @@ REQUESTS: tuple[Request[Any], ...] = (
 REPLIES: tuple[Fields, ...] = (
     Hello(1, {"version": "2", "import_seconds": 0.5}, ("cpu",)),
     Failure(Reason("odd", "no such thing", "try another", exception="KeyError", traceback="..."), skipped=True),
-    Preparation(1, {"implementation": "null:add"}, {"inputs": 0.5}, results=("float32 4",)),
+    Preparation(1, {"implementation": "null:add"}, {"inputs": 0.5}, watched=True, results=("float32 4",)),
+    KernelTimes({"device": SAMPLES}, {"kernels": [{"name": "mul"}]}, (Warning("a", "b"),), 0.5),
     Measurement(
         {"time": SAMPLES, "latency": SAMPLES, "memory_peak": Quantity(1, "counted")},
         {"a": [1]},

@@ -1,6 +1,7 @@
 """The order of a trial: warm up, find the block length, sample until a rule says stop, then latency and memory.
 
-The result holds every sample. The code that reads them makes summaries.
+What a device did is looked at apart from that: what a profiler has watched launches more slowly from then on. The
+result holds every sample. The code that reads them makes summaries.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from opperf.child.measure.lengths import LONGEST_NS
 from opperf.child.measure.stopping import Count, Stopping, stopping
 from opperf.domain.backend import Backend, KernelWatch, NativeLoop, Unsupported
 from opperf.domain.call import Work
+from opperf.domain.kernels import KernelTimes
 from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
 from opperf.domain.metric import ENERGY
 from opperf.domain.plan import Part, Settings
@@ -45,8 +47,6 @@ class Engine:
     def __init__(self, backend: Backend, counters: Counters) -> None:
         self._backend = backend
         self._counters = counters
-        #: Whether the framework's profiler has run in this process: launches may take longer from then on.
-        self._profiled = False
 
     def measure(
         self,
@@ -72,8 +72,8 @@ class Engine:
             calls, warmed, probed, settings = self._warm(block, settings, output_bytes, took, part)
         self._counters.watch()
         growth = self._growth() if settings.memory else None
-        before, gpu, profiled = self._counters.host(), gpu_of(self._backend.side.device), self._profiled
-        gpu_before = {} if gpu is None else gpu.read()
+        before, gpu = self._counters.host(), gpu_of(self._backend.side.device) or self._backend.monitor()
+        gpu_before: Mapping[str, int] = {} if gpu is None else gpu.read()
         with block.scope(), _no_garbage_collection(), _stage(seconds, "samples", clock.wall):
             time, calls = self._time(block, calls, settings, output_bytes, probed=probed)
         host_warnings = host.doubts(before, self._counters.host(), seconds["samples"])
@@ -92,17 +92,6 @@ class Engine:
             with block.scope(), _no_garbage_collection(), _stage(seconds, ENERGY, clock.wall):
                 own, more_facts, more_warnings = self._energy(block, calls)
             metrics |= own
-        # Whoever wants another metric alone goes without a profiler's pass.
-        wants_kernels = settings.latency or settings.metric in ("time", *kernels.METRICS)
-        watch = self._backend.kernel_watch() if wants_kernels else None
-        if watch is not None:
-            self._profiled = True
-            with _stage(seconds, "kernels", clock.wall):
-                device, facts, warnings = kernels.measure(
-                    watch, work, settings.runs or kernels.CALLS, self._backend.cache_sweep
-                )
-            metrics |= device
-            more_facts, more_warnings = more_facts | facts, (*more_warnings, *warnings)
         if settings.memory:
             warm_calls = warmed + sum(sample.calls for sample in time.samples)
             with _stage(seconds, "memory", clock.wall):
@@ -120,8 +109,7 @@ class Engine:
                 "warmup_calls": warmed,
                 "calls_per_sample": calls,
                 **more_facts,
-                **({"after_profiler": True} if profiled else {}),
-                **({} if gpu is None else {"gpu": {"before": gpu_before, "after": gpu_after}}),
+                **({"gpu": {"before": gpu_before, "after": gpu_after}} if gpu_before or gpu_after else {}),
             },
             warnings=(
                 *doubts(time, output_bytes),
@@ -132,6 +120,17 @@ class Engine:
             ),
             spent=seconds,
         )
+
+    def kernels(self, work: Work, calls: int | None = None, *, cold: bool = True) -> KernelTimes:
+        """Watch what the device does for calls; nothing that is timed may follow in this process.
+
+        Raises `Unsupported` where the framework shows no kernels.
+        """
+        watch = self._backend.kernel_watch()
+        if watch is None:
+            raise Unsupported(f"{self._backend.name} shows no kernels", slug="no_kernels_seen")
+        sweep = self._backend.cache_sweep if cold else lambda: None
+        return kernels.measure(watch, work, calls or kernels.CALLS, sweep, self._backend.clock.wall)
 
     def _energy(self, block: Block, calls: int) -> tuple[dict[str, Quantity], dict[str, object], tuple[Warning, ...]]:
         """Return the energy of a call, facts and doubts; without a meter the doubt is the reason."""

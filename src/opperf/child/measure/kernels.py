@@ -1,52 +1,46 @@
-"""How long a device is busy with a call: a pass of its own after the samples, since a profiler slows every launch."""
+"""How long a device is busy with a call: a pass of its own, since a profiler slows every launch from then on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 from opperf.domain.backend import KernelWatch, Unsupported
 from opperf.domain.call import Work
 from opperf.domain.explanation import Event, Explanation, typical
-from opperf.domain.kernels import CallActivity
+from opperf.domain.kernels import CallActivity, KernelTimes, unseen_kernels
 from opperf.domain.measurement import Sample, Samples
 from opperf.domain.reason import Warning
 
 #: Calls that are looked at, unless `--runs` says otherwise.
 CALLS = 20
-#: The metrics that it takes.
-METRICS = ("device", "device_cold")
 #: Kernels that a record names: a composition may launch hundreds.
 MOST_NAMES = 20
 
 
 def measure(
-    watch: KernelWatch, work: Work, calls: int, make_sweep: Callable[[], Callable[[], None] | None]
-) -> tuple[dict[str, Samples], dict[str, object], tuple[Warning, ...]]:
+    watch: KernelWatch,
+    work: Work,
+    calls: int,
+    make_sweep: Callable[[], Callable[[], None] | None],
+    wall: Callable[[], int],
+) -> KernelTimes:
     """Return the samples of `device`, and with a sweep of `device_cold`; facts that name the kernels; and doubts.
 
-    Whatever goes wrong is a doubt: the samples of the other metrics are taken by then.
+    Whatever goes wrong is a doubt: the other metrics do without.
     """
+    began = wall()
     try:
         hot = watch(work, calls)
         sweep = make_sweep()
         cold = None if sweep is None else watch(work, calls, sweep)
     except Unsupported as unsupported:
-        return {}, {}, (Warning(unsupported.slug, str(unsupported), unsupported.hint),)
+        return KernelTimes({}, {}, (Warning(unsupported.slug, str(unsupported), unsupported.hint),), 0.0)
     except Exception as error:
-        text = f"the pass for kernels failed: {type(error).__name__}: {error}"
-        return {}, {}, (Warning("no_kernels_seen", text, "the other metrics do not need it"),)
+        return unseen_kernels(f"{type(error).__name__}: {error}")
     metrics = {"device": samples(hot)} if any(one.activities for one in hot) else {}
     if metrics and cold is not None:
         metrics["device_cold"] = samples(cold)
-    return metrics, {"kernels": evidence(hot)}, ()
-
-
-def shows(watch: KernelWatch | None, work: Work) -> bool:
-    """Whether the framework's profiler sees what a call runs on the device."""
-    with suppress(Unsupported):
-        return watch is not None and any(one.busy_ns > 0 for one in watch(work, 1))
-    return False
+    return KernelTimes(metrics, {"kernels": evidence(hot)}, (), (wall() - began) / 1e9)
 
 
 def samples(calls: Sequence[CallActivity]) -> Samples:

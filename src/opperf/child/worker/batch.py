@@ -22,7 +22,7 @@ from opperf.child.worker.failures import failure
 from opperf.child.worker.jobs import Jobs
 from opperf.domain.backend import Backend
 from opperf.domain.call import Work
-from opperf.domain.message.requests import Batch
+from opperf.domain.message.batch import Batch
 
 
 class Ranges(Protocol):

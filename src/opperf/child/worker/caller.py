@@ -18,6 +18,7 @@ from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Argument, Case
 from opperf.domain.errors import InputError
+from opperf.domain.kernels import wants_kernels
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Warning
@@ -28,6 +29,8 @@ from opperf.domain.tensor import TensorSpec
 #: into the functions of others too.
 FRAMEWORKS = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "tensorflow": "tensorflow", "mxnet": "mxnet"}
 NUMPY = "numpy"
+#: Frameworks whose profiler has run in this process: launches take longer from then on.
+_WATCHED: set[str] = set()
 ONE_PROCESS = Warning(
     "one_process",
     "measured in the calling process alone: another start of it may be several per cent faster or slower",
@@ -61,6 +64,11 @@ def measure_bound(bound: Bound, settings: Settings) -> tuple[Outcome, Mapping[st
         sound = ready(backend, bind, "forward", None, "caller", random=True)
         engine = Engine(backend, ProcessCounters())
         measurement = engine.measure(sound.work, settings, output_bytes=sound.output_bytes, took=sound.took)
+        if backend.name in _WATCHED:
+            measurement = replace(measurement, facts={**measurement.facts, "after_profiler": True})
+        if wants_kernels(settings) and backend.kernel_watch() is not None:
+            _WATCHED.add(backend.name)
+            measurement = engine.kernels(sound.work, settings.runs).added_to(measurement)
         sound.check()
         sound.release()
     except Unsupported as error:

@@ -20,7 +20,6 @@ from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import believed, device_doubts, thread_doubts
 from opperf.child.measure.engine import Engine
 from opperf.child.measure.host import private_bytes
-from opperf.child.measure.kernels import shows
 from opperf.child.measure.placement import place
 from opperf.child.worker import arguments, promises
 from opperf.child.worker.capture import capture_code, capture_configuration, capture_model
@@ -46,6 +45,7 @@ from opperf.domain.clock import InstructionClock
 from opperf.domain.codec import Fields
 from opperf.domain.device import FLOAT32_PRODUCTS, ROUNDED, TF32
 from opperf.domain.explanation import Explanation, typical
+from opperf.domain.kernels import KernelTimes
 from opperf.domain.measurement import Measurement, Sample, Samples
 from opperf.domain.message import replies, requests
 from opperf.domain.message.requests import R, Request
@@ -91,6 +91,7 @@ class Jobs:
         self._answers: Mapping[type[Request[Fields]], Callable[[Any], Any]] = {
             requests.Prepare: self._prepare,
             requests.Measure: self._measure,
+            requests.WatchKernels: self._watch,
             requests.BuildLoops: self._loops.build,
             requests.CountInstructions: self._count_instructions,
             requests.Turn: self._turn,
@@ -152,8 +153,8 @@ class Jobs:
         self._handles += 1
         self._prepared[self._handles] = prepared
         seconds = {"inputs": prepared.input_seconds, "calls": sum(prepared.sound.took) / 1e9}
-        kernels = request.kernels and shows(self.backend.kernel_watch(), prepared.sound.work)
-        return replies.Preparation(self._handles, prepared.facts, seconds, kernels, results)
+        watched = not prepared.values and self.backend.kernel_watch() is not None
+        return replies.Preparation(self._handles, prepared.facts, seconds, watched, results)
 
     def _release(self, request: requests.Release) -> replies.Remainder:
         """Let go of a trial; say how many bytes the process holds more than after the first one."""
@@ -332,6 +333,12 @@ class Jobs:
                 *prepared.doubts(measurement),
             ),
         )
+
+    def _watch(self, request: requests.WatchKernels) -> KernelTimes:
+        prepared = self._prepared[request.handle]
+        result = self._engine.kernels(prepared.work, request.calls, cold=request.cold)
+        prepared.sound.check()
+        return result
 
     def _count_instructions(self, request: requests.CountInstructions) -> replies.Instructions:
         # This imports what compiles C, which takes a tenth of the start of a child that needs none of it.

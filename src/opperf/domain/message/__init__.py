@@ -1,1 +1,1 @@
-"""The protocol of parent and child: `requests`, their `replies`, and the `wire` that carries them."""
+"""The protocol of parent and child: `requests`, their `replies`, the `wire` that carries them; a `batch` is a file."""

@@ -42,14 +42,15 @@ class Failure(Exact):
 class Preparation(Exact):
     """A trial that can be measured under a handle.
 
-    `spent` is what making its `inputs` and its first `calls` took, in seconds. `kernels` says that the framework's
-    profiler sees what it runs on the device. `results` are the types and extents of what it returns, where asked for.
+    `spent` is what making its `inputs` and its first `calls` took, in seconds. `watched` says that the framework has a
+    profiler that may show what it runs on the device. `results` are the types and extents of what it returns, where
+    asked for.
     """
 
     handle: int
     facts: Mapping[str, object]
     spent: Mapping[str, float]
-    kernels: bool = False
+    watched: bool = False
     results: tuple[str, ...] = ()
 
 

@@ -13,39 +13,15 @@ from opperf.domain.codec import Exact, Fields
 from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Explanation
 from opperf.domain.judging import Geometry
+from opperf.domain.kernels import KernelTimes
 from opperf.domain.measurement import Measurement
 from opperf.domain.message import replies
 from opperf.domain.message.own_code import Named, OwnCode, TrialWithCode
 from opperf.domain.message.replies import Output
-from opperf.domain.plan import SMALL, Part, Settings, Side
+from opperf.domain.plan import SMALL, Part, Settings
 from opperf.domain.problem import OpenedProblem, OwnProblem, Standing
 
 R = TypeVar("R", bound=Fields, covariant=True)
-
-
-@dataclass(frozen=True)
-class LabeledTrial(Exact):
-    """A trial of a batch, and the range in which its calls lie."""
-
-    label: str
-    trial: TrialWithCode
-
-
-@dataclass(frozen=True)
-class Batch(Exact):
-    """What a process calls that a tool watches, and the file where it leaves what became of each trial."""
-
-    sparse = ("execution_trace",)
-
-    side: Side
-    seed: int
-    folder: str
-    filter: str
-    warmup: int
-    iterations: int
-    outcomes: str
-    trials: tuple[LabeledTrial, ...]
-    execution_trace: Optional[str] = None
 
 
 @dataclass(frozen=True)
@@ -74,8 +50,7 @@ class Prepare(Request[replies.Preparation]):
     """Make the inputs of a trial, bind, call once, check; answer with a handle.
 
     `check` is which results are compared. `offset` is how many bytes its tensors lie further in memory, or the seed of
-    their places in a child that can plan those. `kernels` asks whether a device's kernels can be seen, `results` what
-    the call returns that an offset moves.
+    their places in a child that can plan those. `results` asks what the call returns that an offset moves.
     """
 
     trial: TrialWithCode
@@ -83,7 +58,6 @@ class Prepare(Request[replies.Preparation]):
     check: str = SMALL
     offset: int = 0
     memory_limit: Optional[int] = None
-    kernels: bool = False
     results: bool = False
 
 
@@ -94,6 +68,18 @@ class Measure(Request[Measurement]):
     handle: int
     settings: Settings
     part: Optional[Part] = None
+
+
+@dataclass(frozen=True)
+class WatchKernels(Request[KernelTimes]):
+    """Watch what the device does for `calls` of a prepared trial, `cold` ones too: the last that a child is asked for.
+
+    Nothing is timed in a process that a profiler has watched.
+    """
+
+    handle: int
+    calls: Optional[int] = None
+    cold: bool = True
 
 
 @dataclass(frozen=True)
@@ -346,6 +332,7 @@ class Quit(Request[replies.Agreement]):
 VERBS: Mapping[str, type[Request[Fields]]] = {
     "prepare": Prepare,
     "measure": Measure,
+    "watch_kernels": WatchKernels,
     "build_loops": BuildLoops,
     "count_instructions": CountInstructions,
     "turn": Turn,

@@ -30,6 +30,13 @@ def in_processes(trials: Sequence[Trial], settings: Settings) -> Iterator[tuple[
     return ((trial, process) for process in range(settings.processes) for trial in trials)
 
 
+def lasts(ahead: Sequence[tuple[Trial, int]]) -> set[tuple[object, int]]:
+    """Return the keys and processes of trials behind which another child follows, or none."""
+    children = [(trial.side.process, process) for trial, process in ahead]
+    follow = [*children[1:], None]
+    return {(trial.key, process) for (trial, process), own, next_ in zip(ahead, children, follow) if own != next_}
+
+
 def one_by_one(ahead: Iterable[tuple[Trial, int]], pool: Pool, measure: Measure) -> Generator[Outcome, None, None]:
     """Yield the outcome of each trial and process; children that serve the first may be there, the next are fresh."""
     current = 0

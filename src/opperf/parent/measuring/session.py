@@ -28,7 +28,7 @@ from opperf.parent.analysis.summary import doubts, limit_of, record, with_shares
 from opperf.parent.documents.environment import CURRENT, EnvironmentSpec
 from opperf.parent.documents.floor import Floor, floor_key
 from opperf.parent.measuring.calibration import stored_floors, stored_rates
-from opperf.parent.measuring.processes import in_processes, one_by_one, out_of_time
+from opperf.parent.measuring.processes import in_processes, lasts, one_by_one, out_of_time
 from opperf.parent.measuring.progress import Progress, Silent
 from opperf.parent.planning.benchmarks import settings_notes
 from opperf.parent.planning.cases import ChildAnswers
@@ -188,13 +188,15 @@ class Session:
         def measure(pool: Pool, trial: Trial, process: int) -> Outcome:
             if self._jobs is None:  # else that is told when it is over: several are measured at once
                 self._progress.next(trial)
-            return self._outcome(pool, trial, process, history, time.monotonic() - start)
+            is_last = (trial.key, process) in last
+            return self._outcome(pool, trial, process, history, time.monotonic() - start, is_last=is_last)
 
         if self._jobs is None:
             outcomes = one_by_one(ahead, self._pool, measure)
         else:
             past = [outcome for outcomes in history.outcomes.values() for outcome in outcomes]
             outcomes = self._jobs.outcomes(ahead, past, measure)
+        last = lasts(ahead) if self._jobs is None else set()
         with closing(outcomes):
             for outcome in outcomes:
                 _keep([outcome], history, journal)
@@ -220,8 +222,10 @@ class Session:
             for outcome in outcomes:
                 self._progress.done(outcome)
 
-    def _outcome(self, pool: Pool, trial: Trial, process: int, history: Earlier, elapsed: float) -> Outcome:
-        """Measure one trial, unless its fate is known or the command's time is up."""
+    def _outcome(
+        self, pool: Pool, trial: Trial, process: int, history: Earlier, elapsed: float, *, is_last: bool
+    ) -> Outcome:
+        """Measure one trial, the last of its child or not, unless its fate is known or the command's time is up."""
         earlier = history.outcomes.get(trial.key, [])
         bad = next((outcome for outcome in earlier if outcome.status != "ok"), None)
         if bad is not None:
@@ -229,7 +233,7 @@ class Session:
         budget = self._settings.budget
         if budget is not None and elapsed > budget:
             return out_of_time(trial, process, f"{budget:g} s")
-        return pool.measure(trial, process)
+        return pool.measure(trial, process, is_last=is_last)
 
     def _finish(self, run: Run, plan: Plan, history: Earlier, options: Options) -> Run:
         """Return the run with a record for each trial that has an outcome; of the plan first, then what was there."""

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from opperf.domain.code import own_metric
 from opperf.domain.errors import InputError, OperatorFailure
-from opperf.domain.kernels import KERNELS
+from opperf.domain.kernels import DEVICE_METRICS, KERNELS
 from opperf.domain.measurement import Measurement, Quantity, Samples
 from opperf.domain.message.replies import Preparation
-from opperf.domain.message.requests import Measure, Prepare, R, Release, Request, Turn
+from opperf.domain.message.requests import Measure, Prepare, R, Release, Request, Turn, WatchKernels
 from opperf.domain.metric import NO_METER, Metric, compared_metric
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
@@ -176,15 +176,14 @@ class Duel(Pair):
         levels: tuple[list[Quantity], list[Quantity]] = ([], [])
         latency, memory = metric.name == "latency", metric.unit is BYTE
         few = replace(self._settings, warmup=1, runs=METRIC_RUNS, latency=latency, memory=memory)
-        handles: dict[int, int] = {}
-        for place, preparation in self._preparations(trials, (0, 0), first=True).items():
+        preparations = self._preparations(trials, (0, 0), first=True)
+        for place, preparation in preparations.items():
             self._note_check(place, preparation.facts)
-            handles[place] = preparation.handle
         rounds = 1 if metric.compared == "exact" or metric.once else METRIC_ROUNDS
         for _ in range(rounds):
             for place in self._order():
-                levels[place].append(self._level(place, handles[place], few, metric))
-        self._release(handles)
+                levels[place].append(self._level(place, preparations[place], few, metric))
+        self._release({place: preparation.handle for place, preparation in preparations.items()})
         values = [tuple(one.value for one in both) for both in zip(*levels)][rounds > 1 :]  # the first warms up
         base, new = (median(side) for side in zip(*values))
         resolution = max(one.resolution for side in levels for one in side)
@@ -197,9 +196,12 @@ class Duel(Pair):
         unit = levels[1][0].unit
         return PairValue(ratio, *sides, len(values), reason, metric=metric.name, resolution=resolution, unit=unit)
 
-    def _level(self, place: int, handle: int, settings: Settings, metric: Metric) -> Quantity:
+    def _level(self, place: int, preparation: Preparation, settings: Settings, metric: Metric) -> Quantity:
         """Return the value of a metric on a side; raises `OperatorFailure` where it has no such."""
-        measurement = self._ask(place, Measure(handle, settings))
+        measurement = self._ask(place, Measure(preparation.handle, settings))
+        if preparation.watched and metric.name in DEVICE_METRICS:
+            watched = self._ask(place, WatchKernels(preparation.handle, METRIC_RUNS))
+            measurement = watched.added_to(measurement)
         level = measurement.level(metric.name)
         if level is not None:
             self._note_warnings(place, (one for one in measurement.warnings if one.slug.startswith(metric.name)))
@@ -255,9 +257,15 @@ class Duel(Pair):
         """Keep what both sides say before the first round; each may have element types, and so a case, of its own."""
         for place, preparation in preparations.items():
             self._note_check(place, preparation.facts)
-        self._of_kernels = all(preparation.kernels for preparation in preparations.values())
+        # No process is looked at by a profiler whose calls are then timed.
+        self._of_kernels = all(preparation.watched for preparation in preparations.values()) and all(
+            self._shows_kernels(place, preparation.handle) for place, preparation in preparations.items()
+        )
         if same_case:
             self._warnings |= dict.fromkeys(other_work(preparations[0], preparations[1]))
+
+    def _shows_kernels(self, place: int, handle: int) -> bool:
+        return "device" in self._ask(place, WatchKernels(handle, 1, cold=False)).metrics
 
     def check(self, reference: Reference, base: Trial, new: Trial) -> None:
         """Check what both sides compute; raises `OperatorFailure` for one that is wrong."""
@@ -291,7 +299,7 @@ class Duel(Pair):
 
     def _prepare(self, place: int, trial: Trial, *, offset: int = 0, first: bool = False) -> Preparation:
         settings = self._settings
-        request = Prepare(trial, settings.seed, settings.check_of(trial.side), offset, kernels=first, results=first)
+        request = Prepare(trial, settings.seed, settings.check_of(trial.side), offset, results=first)
         return self._ask(place, request)
 
     def _preparations(

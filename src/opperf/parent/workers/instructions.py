@@ -10,13 +10,16 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from opperf.domain.errors import InputError
+from opperf.domain.errors import InputError, OperatorFailure, OpperfError
 from opperf.domain.files.destination import ScratchFolder
+from opperf.domain.measurement import Measurement, Quantity
 from opperf.domain.message.replies import Instructions, Preparation
 from opperf.domain.message.requests import CountInstructions, Prepare, Release
 from opperf.domain.plan import COUNTING, EXTRA_CALLS, INSTRUCTIONS, LAYOUT_BYTES, UNCHECKED, Settings, Side, Trial
+from opperf.domain.reason import Reason, Warning
 from opperf.parent.documents.comparison import PairValue
 from opperf.parent.workers.other_work import other_work
 from opperf.parent.workers.package import cache_folder, ensure_folder
@@ -164,6 +167,21 @@ class Counter:
         """End the child, and remove its files."""
         self.worker.close() if self._greeted else self.worker.kill()
         self._folder.close()
+
+
+def with_instructions(measurement: Measurement, settings: Settings, count: Callable[[], Instructions]) -> Measurement:
+    """Return a measurement with the instructions of a call; without them it says why."""
+    try:
+        counted = count()
+    except OpperfError as error:
+        reason = error.reason if isinstance(error, OperatorFailure) else Reason(error.slug, error.message, error.hint)
+        text = f"instructions are not counted: {reason.message}"
+        return replace(measurement, warnings=(*measurement.warnings, Warning(reason.slug, text, reason.hint)))
+    return replace(
+        measurement,
+        metrics={**measurement.metrics, "instructions": Quantity(counted.per_call, "callgrind")},
+        facts={**measurement.facts, "instructions": fact(counted, settings)},
+    )
 
 
 def fact(counted: Instructions, settings: Settings) -> dict[str, object]:

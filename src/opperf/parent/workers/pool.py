@@ -14,19 +14,21 @@ from opperf.domain.code import Code, SuiteCode
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
 from opperf.domain.files.json_text import JsonObject
-from opperf.domain.measurement import CountedTimes, Measurement, Outcome, Quantity
+from opperf.domain.kernels import wants_kernels
+from opperf.domain.measurement import CountedTimes, Measurement, Outcome
 from opperf.domain.message import requests
 from opperf.domain.message.replies import Discovery, Meaning, Recording
 from opperf.domain.message.requests import Ask, R, Request
-from opperf.domain.plan import INSTRUCTIONS, NATIVE, Part, Settings, Side, Trial
-from opperf.domain.reason import Reason, Warning
+from opperf.domain.plan import NATIVE, Part, Settings, Side, Trial
+from opperf.domain.reason import Reason
 from opperf.domain.registry import ARRAY_API, BEST_DEVICE, BUILT_IN
 from opperf.domain.stats.order import median
 from opperf.domain.tensor_text import tensor_text
-from opperf.parent.workers.instructions import Counter, fact, variables
+from opperf.parent.workers.instructions import variables
 from opperf.parent.workers.package import cache_folder, ensure_folder
 from opperf.parent.workers.process import Worker, start
 from opperf.parent.workers.reference import Reference
+from opperf.parent.workers.second_children import SecondChildren, kernels_seen
 
 #: Names and arguments of functions are looked up within this many seconds.
 DESCRIBE_TIMEOUT = 60.0
@@ -69,8 +71,7 @@ class Pool:
         self._importing_in: Path | None = None
         #: The child that has compiled its native loops.
         self._with_loops: Worker | None = None
-        #: What counts the instructions of the side whose child is in use.
-        self._counter: Counter | None = None
+        self._beside = SecondChildren(settings, progress, plugins)
         self._reference = Reference(settings, progress)
         self._broken: dict[tuple[object, ...], Reason] = {}
         self.facts: dict[tuple[object, ...], Facts] = {}
@@ -86,9 +87,9 @@ class Pool:
         self._reference.close()
         if kind is None:
             self.close()
-        elif self._worker is not None:
+        else:
             self._kill()
-            self._close_counter()
+            self._beside.close()
 
     def for_job(self, cpus: tuple[int, ...], jobs: int) -> Pool:
         """Return a pool for one of several jobs, on CPUs of its own; what is known of the sides is common to all."""
@@ -98,14 +99,16 @@ class Pool:
 
     def interrupt(self) -> None:
         """Kill the children from another thread; whoever waits for one learns of its end, and cleans up."""
-        counter = None if self._counter is None else self._counter.worker
-        for worker in (self._worker, self._reference.worker, counter):
+        for worker in (self._worker, self._reference.worker, *self._beside.workers):
             if worker is not None:
                 worker.interrupt()
 
     def close(self) -> None:
         """End the child, so that the next trial gets a fresh one."""
-        self._close_counter()
+        self._beside.close()
+        self._close_own()
+
+    def _close_own(self) -> None:
         if self._importing_in is not None:
             self._kill()  # it hears nothing yet
         if self._worker is not None:
@@ -117,11 +120,6 @@ class Pool:
         if self._worker is not None:
             self._worker.kill()
         self._worker = self._importing_in = None
-
-    def _close_counter(self) -> None:
-        if self._counter is not None:
-            self._counter.close()
-            self._counter = None
 
     def begin(self, trial: Trial) -> None:
         """Start the children that a trial needs, which import their packages while something else is done.
@@ -235,8 +233,8 @@ class Pool:
         """Ask which operators the user's code runs, or a model; raises `OperatorFailure` with what was raised."""
         return self._timed_ask(self._usable(side))(what)
 
-    def measure(self, trial: Trial, process: int) -> Outcome:
-        """Measure one trial; whatever goes wrong is the outcome."""
+    def measure(self, trial: Trial, process: int, *, is_last: bool = False) -> Outcome:
+        """Measure one trial, the last of its child or not; whatever goes wrong is the outcome."""
         failure = self._broken.get(trial.side.process)
         if failure is not None:
             return Outcome(trial, process, "failed", reason=failure)
@@ -249,7 +247,7 @@ class Pool:
             return Outcome(trial, process, "failed", reason=reason)
         version = str(worker.facts.get("version"))
         try:
-            measurement = self._ask(worker, trial)
+            measurement = self._ask(worker, trial, is_last=is_last)
         except OperatorFailure as failed:
             status = "skipped" if failed.skipped else "failed"
             reason = failed.reason if failed.skipped else _with_bounds(failed.reason, trial)
@@ -261,8 +259,11 @@ class Pool:
             return Outcome(trial, process, "failed", reason=reason, version=version)
         return Outcome(trial, process, "ok", measurement, version=version)
 
-    def _ask(self, worker: Worker, trial: Trial) -> Measurement:
-        """Check a trial's operator, then prepare, measure and release the trial: each within the timeout."""
+    def _ask(self, worker: Worker, trial: Trial, *, is_last: bool) -> Measurement:
+        """Check a trial's operator, then prepare, measure and release the trial: each within the timeout.
+
+        Its kernels are watched last of all that its child does, or in another one.
+        """
         settings = self._settings
         check_facts = self._reference.check(trial, self._timed_ask(worker))
         if settings.loop == NATIVE and worker is not self._with_loops:
@@ -278,45 +279,30 @@ class Pool:
             )
         )
         handle, results = preparation.handle, preparation.results
+        watched = preparation.watched and wants_kernels(settings)
         try:
             reply = ask(requests.Measure(handle, settings, self._part(trial)))
+            if watched and is_last:
+                reply = kernels_seen(lambda: ask(requests.WatchKernels(handle, settings.runs))).added_to(reply)
         finally:
             if self._worker is worker and worker.alive:
                 growth = ask(requests.Release(handle)).size
                 # What a trial freed decides how the next one gets its memory, unless the thresholds are fixed.
-                if growth > MOST_HELD or trial.side.allocator == "default":
+                if growth > MOST_HELD or trial.side.allocator == "default" or (watched and is_last):
                     self.close()
+        if watched and not is_last:
+            reply = self._beside.kernels(trial, self._close_own).added_to(reply)
         if settings.by_share:
             time = CountedTimes.of([reply.time], trial.side)
             self._whole[trial.side.process] = self._whole.get(trial.side.process, 0.0) + trial.count * median(
                 time.pooled
             )
-        if settings.clock == INSTRUCTIONS:
-            reply = self._with_instructions(trial, reply)
+        reply = self._beside.with_instructions(trial, reply)
         checks = [str(facts["checked"]) for facts in (check_facts, reply.facts) if "checked" in facts]
         more: dict[str, object] = {"checked": "; ".join(checks)} if checks else {}
         if 0 < len(results) <= MOST_RESULTS:
             more["results"] = list(results)
         return replace(reply, facts={**reply.facts, **more})
-
-    def _with_instructions(self, trial: Trial, reply: Measurement) -> Measurement:
-        """Return a measurement with the instructions of a call; without them it says why."""
-        try:
-            if self._counter is None or not self._counter.alive:
-                self._close_counter()
-                self._counter = Counter(trial.side, self._settings, self._progress, self._plugins)
-            count = self._counter.count(trial)
-        except OpperfError as error:
-            reason = (
-                error.reason if isinstance(error, OperatorFailure) else Reason(error.slug, error.message, error.hint)
-            )
-            text = f"instructions are not counted: {reason.message}"
-            return replace(reply, warnings=(*reply.warnings, Warning(reason.slug, text, reason.hint)))
-        return replace(
-            reply,
-            metrics={**reply.metrics, "instructions": Quantity(count.per_call, "callgrind")},
-            facts={**reply.facts, "instructions": fact(count, self._settings)},
-        )
 
     def _build_loops(self, worker: Worker) -> None:
         """Have a child compile what calls its framework without Python, once in its life."""

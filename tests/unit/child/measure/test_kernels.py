@@ -10,6 +10,7 @@ from opperf.child.backends.null.runtime import NullBackend
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.measure.engine import KERNEL_CALLS, Engine
 from opperf.child.measure.kernels import CALLS, evidence
+from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Case
 from opperf.domain.kernels import Activity, CallActivity
@@ -29,7 +30,8 @@ def backend_with(**settings: str) -> NullBackend:
 def measurement(settings: Settings | None = None, **of_side: str) -> Measurement:
     backend = backend_with(**of_side)
     work = backend.forward(Bound(backend.resolve("steady"), ()))
-    return Engine(backend, NoCounters()).measure(work, settings or Settings(), output_bytes=0)
+    settings, engine = settings or Settings(), Engine(backend, NoCounters())
+    return engine.kernels(work, settings.runs).added_to(engine.measure(work, settings, output_bytes=0))
 
 
 def test_the_device_is_busy_for_its_share_of_a_call_hot_and_cold() -> None:
@@ -60,10 +62,15 @@ def test_as_many_calls_are_watched_as_samples_are_asked_for() -> None:
     assert len(device.samples) == 3
 
 
-def test_where_there_is_no_device_nothing_is_said_of_one() -> None:
-    measured = measurement()
-    assert not {"device", "device_cold"} & set(measured.metrics)
-    assert "kernels" not in measured.facts
+def test_where_there_is_no_device_nobody_is_asked_for_one() -> None:
+    with pytest.raises(Unsupported, match="null shows no kernels"):
+        measurement()
+
+
+def test_hot_calls_alone_are_watched_where_cold_ones_are_not_asked_for() -> None:
+    backend = backend_with(kernels="0.6")
+    work = backend.forward(Bound(backend.resolve("steady"), ()))
+    assert [*Engine(backend, NoCounters()).kernels(work, 1, cold=False).metrics] == ["device"]
 
 
 def test_a_profiler_that_sees_nothing_costs_the_metric_and_warns() -> None:

@@ -9,8 +9,6 @@ import pytest
 
 from opperf.catalog import operator
 from opperf.domain.errors import OperatorFailure, WorkerFailure
-from opperf.domain.measurement import Measurement, Quantity, Sample, Samples
-from opperf.domain.message.replies import Instructions
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.parent.workers import pool
@@ -117,32 +115,6 @@ def test_what_keeps_a_child_from_starting_ahead_is_the_outcome_of_its_trials(mon
     outcome = own.measure(trial, 0)
     assert outcome.reason is not None
     assert (outcome.status, outcome.reason.slug, len(starts)) == ("failed", "spawn", 1)
-
-
-def test_the_trials_of_a_side_are_counted_by_one_child_while_it_lives(monkeypatch: pytest.MonkeyPatch) -> None:
-    counters = []
-
-    class Counter:
-        alive = True
-
-        def __init__(self, *_: object) -> None:
-            counters.append(self)
-
-        def count(self, trial: Trial) -> Instructions:
-            return Instructions(100.0, 0.0, 1, 3, "avx2")
-
-        def close(self) -> None:
-            pass
-
-    monkeypatch.setattr(pool, "Counter", Counter)
-    own, trial = Pool(Settings(), print), Trial(operator("add").case("small"), Side("null"), "forward")
-    reply = Measurement({"time": Samples((Sample(1, 100, 100),))})
-    for _ in range(2):
-        assert own._with_instructions(trial, reply).metrics["instructions"] == Quantity(100.0, "callgrind")
-    assert len(counters) == 1
-    counters[0].alive = False
-    own._with_instructions(trial, reply)
-    assert len(counters) == 2
 
 
 @pytest.mark.parametrize(("has_gpu", "asked"), [(True, ["auto"]), (False, ["auto", "cpu"])])

@@ -22,7 +22,7 @@ from opperf.compat.param.command.tools import OBSERVER, Tool
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import HarnessError, OpperfError
 from opperf.domain.files.destination import write_text
-from opperf.domain.message.requests import Batch, LabeledTrial
+from opperf.domain.message.batch import Batch, LabeledTrial
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.reason import Reason
 from opperf.param.cases import ConfigCase
