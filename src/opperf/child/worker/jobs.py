@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opperf.catalog import catalog
 from opperf.child.backends import profiler_clock
-from opperf.child.backends.binding import Call
-from opperf.child.backends.naming.paths import Refusal
 from opperf.child.measure.block import Block
 from opperf.child.measure.calibrate import LONG_NS
 from opperf.child.measure.disturbance import Counters
@@ -21,39 +16,28 @@ from opperf.child.measure.doubts import believed, device_doubts, thread_doubts
 from opperf.child.measure.engine import Engine
 from opperf.child.measure.host import private_bytes
 from opperf.child.measure.placement import place
-from opperf.child.worker import arguments, promises
+from opperf.child.worker import promises
 from opperf.child.worker.capture import capture_code, capture_configuration, capture_model
 from opperf.child.worker.code import Plugins
-from opperf.child.worker.correctness import check, compare, leeway
-from opperf.child.worker.counting import Counter
-from opperf.child.worker.directions import Ready, call_once, host_values, place_doubts, ready
-from opperf.child.worker.exam import Exam, TimedCheck, timed_check
-from opperf.child.worker.failures import headline, is_out_of_memory
-from opperf.child.worker.fresh import Draw
-from opperf.child.worker.names import CheckPair, Names
+from opperf.child.worker.correctness import compare
+from opperf.child.worker.directions import call_once, host_values
+from opperf.child.worker.names import Names
 from opperf.child.worker.native_loops import NativeLoops
+from opperf.child.worker.preparation import Preparer
 from opperf.child.worker.process import Tracers, usable_cpus
 from opperf.child.worker.ready_trial import PreparedTrial
-from opperf.child.worker.room import check_room
-from opperf.child.worker.side_work import Overseer
-from opperf.child.worker.time_limit import time_limit
 from opperf.child.worker.workload import Workload
-from opperf.domain.backend import Backend, HostValue, Unsupported
-from opperf.domain.call import Bound, Work
-from opperf.domain.case import Case, DType
+from opperf.domain.backend import Backend, Unsupported
+from opperf.domain.call import Work
 from opperf.domain.clock import InstructionClock
 from opperf.domain.codec import Fields
-from opperf.domain.device import FLOAT32_PRODUCTS, ROUNDED, TF32
 from opperf.domain.explanation import Explanation, typical
 from opperf.domain.kernels import KernelTimes
 from opperf.domain.measurement import Measurement, Sample, Samples
 from opperf.domain.message import replies, requests
 from opperf.domain.message.requests import R, Request
 from opperf.domain.plan import NATIVE, PROFILER, TIMED, UNCHECKED, Trial
-from opperf.domain.tensor import TensorSpec
 
-#: How the fixed cost of a backward is measured: the number of blocks, of which the best counts, and of calls in each.
-FIXED_ROUNDS, FIXED_CALLS = 5, 50
 #: The number of calls in which to watch what a trial runs, so that a disturbed one is outvoted.
 EXPLAINED_CALLS = 7
 
@@ -71,22 +55,17 @@ class Jobs:
     ) -> None:
         """Start; the user's own code and `plugins` are looked for in `folder`, and `compare` compares results."""
         self._counters = counters
-        self._folder = folder
         loaded = Plugins(folder, plugins)
         self.backend = backend
         self.names = Names(backend, folder, loaded)
-        self._workload = Workload(backend, loaded)
+        workload = Workload(backend, loaded)
         self._engine = Engine(backend, counters)
-        self._counter = Counter(backend)
+        self._preparer = Preparer(backend, self.names, workload, self._engine)
         self._prepared: dict[int, PreparedTrial] = {}
-        self._peers: list[CheckPair] = []
         self._handles = 0
-        self._backward_seconds: float | None = None
         self._loops = NativeLoops(backend)
         self._held_at_first: int | None = None
         self._instructions: InstructionClock | None = None
-        self._overseer = Overseer(backend)
-        self._timed: tuple[tuple[object, ...], TimedCheck | str] | None = None
         self.tracers = Tracers()
         self._answers: Mapping[type[Request[Fields]], Callable[[Any], Any]] = {
             requests.Prepare: self._prepare,
@@ -104,8 +83,8 @@ class Jobs:
             requests.Capture: lambda request: capture_code(backend, request, folder, counters),
             requests.CaptureModel: lambda request: capture_model(backend, request.model, request.inputs, counters),
             requests.CaptureConfiguration: lambda request: capture_configuration(backend, request),
-            requests.Iterate: self._workload.entries,
-            requests.Generate: self._workload.descriptions,
+            requests.Iterate: workload.entries,
+            requests.Generate: workload.descriptions,
         }
         self._own_doubts = (
             *thread_doubts(backend.side.threads, backend.threads_seen, usable_cpus()),
@@ -114,7 +93,7 @@ class Jobs:
 
     def work(self, trial: Trial, seed: int) -> Work:
         """Return the work of one call of a trial, after it ran once; raises what the framework raises."""
-        return self._ready(trial, seed).sound.work
+        return self._preparer.ready(trial, seed).sound.work
 
     def stage(self, request: Request[Any]) -> Callable[[Callable[[], Any]], None] | None:
         """Return the run of the test in which the call of a trial is made, None where a call needs none."""
@@ -133,15 +112,15 @@ class Jobs:
 
     def _prepare(self, request: requests.Prepare) -> replies.Preparation:
         trial, seed = request.trial, request.seed
-        checked = self._check_of_timed(trial, seed) if request.check == TIMED else None
-        facts = self._check(trial, seed) if request.check != UNCHECKED else {}
+        checked = self._preparer.check_of_timed(trial, seed) if request.check == TIMED else None
+        facts = self._preparer.check(trial, seed) if request.check != UNCHECKED else {}
         if checked is not None:
             facts = {"checked": f"no: {checked}" if isinstance(checked, str) else checked.fact}
         # What is allocated behind this lies elsewhere in memory than before: where the seed says, or behind a ballast.
         ballast: list[object] = [] if place(request.offset) else [bytearray(request.offset)]
         timed = None if isinstance(checked, str) else checked
         # What an offset is for is prepared again and again, and compared: what it computes nobody reads.
-        ready = self._ready(trial, seed, request.memory_limit, timed, counted=not request.offset)
+        ready = self._preparer.ready(trial, seed, request.memory_limit, timed, counted=not request.offset)
         results: tuple[str, ...] = ()
         if request.results:
             results = promises.results(self.backend, trial, self.names.call(trial), ready.sound.result)
@@ -167,135 +146,6 @@ class Jobs:
         if self._held_at_first is None:
             self._held_at_first = size
         return replies.Remainder(size - self._held_at_first)
-
-    def _check_of_timed(self, trial: Trial, seed: int) -> TimedCheck | str:
-        """Return the check of a trial's timed calls, which goes on from turn to turn; or why there is none."""
-        key = (*trial.key, trial.side.implementation, seed)
-        if self._timed is None or self._timed[0] != key:
-            self._timed = key, timed_check(self.backend, self.names, trial, seed, self._overseer)
-        return self._timed[1]
-
-    def _ready(
-        self,
-        trial: Trial,
-        seed: int,
-        memory_limit: int | None = None,
-        timed: TimedCheck | None = None,
-        *,
-        counted: bool = True,
-    ) -> PreparedTrial:
-        definition = catalog().get(trial.case.operator)
-        call = self.names.call(trial)
-        if trial.direction in call.unsupported:
-            raise Unsupported(call.unsupported[trial.direction], slug="no_such_direction")
-        self._look_up(call)
-        check_room(self.backend, trial.case, definition, trial.direction, memory_limit)
-        try:
-            with time_limit(call.timeout):
-                sound, input_seconds, exam = self._sound(trial.case, call, trial.direction, seed, timed)
-        except Exception as error:
-            self._refuse_dtype(error, trial, call, seed)
-            raise
-        facts: dict[str, object] = {"implementation": f"{self.backend.name}:{call.path}"}
-        if call.note is not None:
-            facts["note"] = call.note
-        if (order := self.names.order_of_equals(call, trial.case)) is not None:
-            facts["order_of_equals"] = order
-        if definition is None and counted:
-            facts |= self._counter.facts(trial, call, sound)
-        if trial.direction == "backward":
-            facts["backward_fixed_seconds"] = self._backward_cost()
-        values: dict[str, Any] = {} if call.metric is None else {call.metric: sound.result}
-        if self.backend.float32_products == TF32 and any(one.dtype in ROUNDED for one in trial.case.tensors()):
-            facts[FLOAT32_PRODUCTS] = TF32
-        warnings = place_doubts(self.backend, sound.result)
-        return PreparedTrial(sound, facts, input_seconds, exam=exam, values=values, warnings=warnings, doubt=call.doubt)
-
-    def _look_up(self, call: Call) -> None:
-        """Raise `Unsupported` for an operator that the framework does not have, before its inputs are made."""
-        if call.function is not None:
-            return
-        try:
-            self.names.resolve(call.path)
-        except Refusal as refused:
-            raise Unsupported(f"`{call.path}` is not called: {refused.why}", slug="refused_function") from refused
-        except LookupError as error:
-            raise Unsupported(
-                f"{self.backend.name} has no `{call.path}` here",
-                slug="no_such_operator",
-                hint="register it with `--plugin FILE`, or name an environment that has it",
-            ) from error
-
-    def _sound(
-        self, case: Case, call: Call, direction: str, seed: int, timed: TimedCheck | None = None
-    ) -> tuple[Ready, float, Exam | None]:
-        """Return the work of a case after it ran, the seconds that making its inputs took, and its check."""
-        seconds, draw, mutable = 0.0, Draw(), set[str]()
-
-        def bind() -> Bound:
-            nonlocal seconds, draw
-            start = time.perf_counter()
-            draw = Draw() if timed is None else timed.supply.draw()
-            bound = self._bound(case, call, seed, None if timed is None else timed.supply.make(draw))
-            mutable.update(bound.mutated)
-            seconds += time.perf_counter() - start
-            return bound
-
-        definition = catalog().get(case.operator)
-        random = definition is None and self.names.draws(call.path)  # of its own operators the catalog says it
-        sound = ready(self.backend, bind, direction, definition, str(seed), random=random)
-        exam = None if timed is None else timed.exam(replace(sound, result=None), draw, mutable)
-        return sound, seconds, exam
-
-    def _refuse_dtype(self, error: Exception, trial: Trial, call: Call, seed: int) -> None:
-        """Raise `Unsupported` in place of an error that the element type makes: in float32 the case runs."""
-        text = str(error).strip() or type(error).__name__
-        if isinstance(error, Unsupported) or is_out_of_memory(error, text):
-            return
-        dtypes = (value.name for value in trial.case.attributes.values() if isinstance(value, DType))
-        for dtype in {*dtypes, *(tensor.dtype for tensor in trial.case.tensors())} - {"float32"}:
-            with suppress(Exception):
-                self._sound(trial.case.with_dtype("float32", of=dtype), call, trial.direction, seed)
-                message = f"{self.backend.name} has no `{trial.case.operator}` of {dtype}: {headline(text)[:200]}"
-                break
-        else:
-            return
-        raise Unsupported(message, slug="no_such_dtype", hint="it runs in float32") from error
-
-    def _check(self, trial: Trial, seed: int) -> dict[str, str]:
-        """Check the user's own code against what computes the same, once for each; raises `WrongResult`."""
-        peers = self.names.peers(trial)
-        if peers is None:
-            return {}
-        if peers not in self._peers:
-            mine, other = (self._result(peers.case, call, seed) for call in (peers.own, peers.other))
-            self.names.check_seal()
-            check(mine, other, peers.against, leeway(replace(trial, case=peers.case)))
-            self._peers.append(peers)
-        return {"checked": f"against {peers.against}"}
-
-    def _result(self, case: Case, call: Call, seed: int) -> list[HostValue]:
-        """Return the results of a call of a case."""
-        work = ready(self.backend, lambda: self._bound(case, call, seed), "forward", None, "check").work
-        return host_values(self.backend, call_once(self.backend, work), call.layout)
-
-    def _bound(self, case: Case, call: Call, seed: int, values: Mapping[str, object] | None = None) -> Bound:
-        values = self._workload.arguments(case) if values is None else values
-        return arguments.bind(case, call, catalog().get(case.operator), self.backend, seed, values)
-
-    def _backward_cost(self) -> float | None:
-        """Return the cost of a backward that computes nothing, in seconds: one element, negated. Not subtracted."""
-        if self._backward_seconds is None:
-            tiny = Case("negative", {"data": TensorSpec((1,))})
-            definition = catalog()["negative"]
-            trial = Trial(tiny, self.backend.side, "backward")
-            call = self.names.call(trial)
-            sound = ready(self.backend, lambda: self._bound(tiny, call, 0), "backward", definition, "fixed")
-            block = self._engine.block(sound.work)
-            with block.scope():
-                least = min(block.run(FIXED_CALLS) for _ in range(FIXED_ROUNDS)) / FIXED_CALLS
-            self._backward_seconds = max(0.0, least - block.overhead_ns) / 1e9
-        return self._backward_seconds
 
     def _measure(self, request: requests.Measure) -> Measurement:
         prepared, settings = self._prepared[request.handle], request.settings
@@ -380,7 +230,7 @@ class Jobs:
 
     def _evaluate(self, request: requests.Evaluate) -> replies.Evaluation:
         """Run a trial once and write each tensor of its result to a file of raw elements."""
-        prepared = self._ready(request.trial, request.seed)
+        prepared = self._preparer.ready(request.trial, request.seed)
         result = call_once(self.backend, prepared.sound.work)
         layout = self.names.call(request.trial).layout if request.trial.direction == "forward" else None
         files = []
