@@ -262,7 +262,7 @@ class Settings(Fields):
     and they are timed with the vectors that Valgrind has. With the loop `native` calls are timed from C too. `jobs` is
     how many trials may run side by side; 0 is as many as do not disturb each other. With the compile cache `shared`
     a child loads what an equal one has compiled; else each compiles for itself. `metric` is measured beside the time,
-    and decides comparisons.
+    and decides comparisons. With `share_device` another command may measure on the same device.
     """
 
     warmup: Natural | None = None
@@ -285,8 +285,9 @@ class Settings(Fields):
     jobs: Natural = 1
     compile_cache: Annotated[str, OneOf(COMPILE_CACHES)] = SHARED_CODE
     metric: str = "time"
+    share_device: bool = False
 
-    sparse = ("jobs", "loop", "check", "compile_cache", "metric")
+    sparse = ("jobs", "loop", "check", "compile_cache", "metric", "share_device")
 
     def __post_init__(self) -> None:
         for name, least in (("warmup", 0), ("runs", 1), ("processes", 1)):

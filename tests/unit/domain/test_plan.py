@@ -134,6 +134,7 @@ CHANGED: dict[str, Any] = {
     "loop": "native",
     "compile_cache": "none",
     "metric": "energy",
+    "share_device": True,
 }
 
 
@@ -142,7 +143,18 @@ def test_every_setting_is_tried_below() -> None:
 
 
 #: What bounds a measurement, or adds to it, and changes no time.
-PLAIN = ("timeout", "budget", "memory", "latency", "check", "memory_limit", "by_share", "jobs", "compile_cache")
+PLAIN = (
+    "timeout",
+    "budget",
+    "memory",
+    "latency",
+    "check",
+    "memory_limit",
+    "by_share",
+    "jobs",
+    "compile_cache",
+    "share_device",
+)
 
 
 @each("name", CHANGED)

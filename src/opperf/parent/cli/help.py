@@ -22,7 +22,7 @@ def _names(*groups: type, more: tuple[str, ...] = ()) -> frozenset[str]:
 #: The titles of groups, and the parameters in each; others stand under `OTHERS`, and what every command has is last.
 GROUPS = {
     "What": _names(What, more=("config", "operators")),
-    "Where": _names(Where, Building, OnFleet, more=("base", "new", "cpus", "jobs")),
+    "Where": _names(Where, Building, OnFleet, more=("base", "new", "cpus", "jobs", "share_device")),
     "How precisely": _names(
         Sampling,
         Deciding,

@@ -79,6 +79,7 @@ class How(TypedDict, total=False):
     timeout: float | str
     cpus: str | Sequence[int] | None
     seed: int
+    share_device: bool
     compile_cache: str
 
 
@@ -96,6 +97,7 @@ class Limits(TypedDict, total=False):
     timeout: float | str
     cpus: str | Sequence[int] | None
     seed: int
+    share_device: bool
 
 
 class OnFleet(TypedDict, total=False):
@@ -212,6 +214,7 @@ class GateOptions(Gating, What, OnFleet, total=False):
     timeout: float | str | None
     cpus: str | Sequence[int] | None
     seed: int | None
+    share_device: bool | None
     compile_cache: str | None
     inconclusive: str | None
     jobs: int | str | None

@@ -40,6 +40,7 @@ from opperf.parent.planning.values import notes
 from opperf.parent.store.documents import Earlier, earlier_work
 from opperf.parent.store.journal import JournalWriter, journal_of
 from opperf.parent.workers import gpus, machine
+from opperf.parent.workers.claims import claimed
 from opperf.parent.workers.instructions import check
 from opperf.parent.workers.interpreters import importable, settled_side
 from opperf.parent.workers.passwords import own_command
@@ -136,7 +137,17 @@ class Session:
             return side.device
 
     def run(self, plan: Plan, options: Options, elsewhere: Fleet | None = None) -> Run:
-        """Measure a plan, here or `elsewhere`; raises `Interrupted` with what is finished when it is stopped."""
+        """Measure a plan, here or `elsewhere`; raises `Interrupted` with what is finished when it is stopped.
+
+        Raises `InputError` where another command measures on the same device.
+        """
+        if elsewhere is not None:
+            return self._run(plan, options, elsewhere)
+        sides = {trial.side.process: trial.side for trial in plan.trials}.values()
+        with claimed(sides, shared=plan.settings.share_device, note=self._progress.note):
+            return self._run(plan, options)
+
+    def _run(self, plan: Plan, options: Options, elsewhere: Fleet | None = None) -> Run:
         self._elsewhere = elsewhere
         self._jobs = self._jobs_of(plan) if elsewhere is None else None
         if elsewhere is None and self._jobs is None and options.resume is None and plan.trials:
@@ -184,6 +195,7 @@ class Session:
         ]
         self._progress.begin(len(ahead))
         start = time.monotonic()
+        last = lasts(ahead) if self._jobs is None else set()
 
         def measure(pool: Pool, trial: Trial, process: int) -> Outcome:
             if self._jobs is None:  # else that is told when it is over: several are measured at once
@@ -196,7 +208,6 @@ class Session:
         else:
             past = [outcome for outcomes in history.outcomes.values() for outcome in outcomes]
             outcomes = self._jobs.outcomes(ahead, past, measure)
-        last = lasts(ahead) if self._jobs is None else set()
         with closing(outcomes):
             for outcome in outcomes:
                 _keep([outcome], history, journal)

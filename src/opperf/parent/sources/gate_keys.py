@@ -210,6 +210,7 @@ KEYS: Mapping[str, tuple[str, Reader]] = {
     "inconclusive": ("inconclusive", one_of(POLICIES)),
     "seed": ("seed", _whole(0)),
     "cpus": ("cpus", string),
+    "share_device": ("share_device", _yes_or_no),
     "jobs": ("jobs", _jobs),
     "metric": ("metric", one_of(tuple(compared_names()))),
     "clock": ("clock", one_of(("wall", INSTRUCTIONS))),

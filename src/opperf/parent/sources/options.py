@@ -243,6 +243,7 @@ class Limits:
         None, "LIST", "CPUs to run on, such as `0-3,6`.", keyword="str | Sequence[int] | None"
     )
     seed: int = option(Settings.seed, "S", "Seed for the values of inputs, and for random cases.")
+    share_device: bool = option(Settings.share_device, "", "Measure also on a device that another command measures on.")
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from opperf.parent.measuring.judge.problems import WEIGHT_BYTES, hidden_files, r
 from opperf.parent.measuring.judge.seat import Seat, Turned
 from opperf.parent.measuring.judge.stands import Stands
 from opperf.parent.workers.area import Area
+from opperf.parent.workers.claims import claimed
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.pair_cpus import starting_cpus
 from opperf.parent.workers.process import start
@@ -52,7 +53,8 @@ class Bench:
     ) -> None:
         """Start the examiner; raises `OpperfError` where it does not start, or the reference fails.
 
-        The `constant` inputs have values of their own each time that a case is laid out, the same in all slots.
+        Raises it too where another command measures on the same device. The `constant` inputs have values of their own
+        each time that a case is laid out, the same in all slots.
         """
         self.trial, self._settings, self._note = trial, settings, note
         self._plugins, self._cpus, self.constant, self.problem = plugins, cpus, tuple(constant), problem
@@ -69,6 +71,7 @@ class Bench:
         #: What imports for stands, once they have rooms in which none can reach it.
         self._source: Source | None = None
         try:
+            self._open.enter_context(claimed([trial.side], shared=settings.share_device, note=note))
             self._inputs = Area("inputs", area_size(trial.case, SLOT_BYTES, self.constant))
             self._open.callback(self._inputs.close)
             self._copies = Area("results", RESULT_BYTES)
