@@ -309,7 +309,7 @@ def cold(bench: Bench) -> object:
 
 
 def order(bench: Bench) -> object:
-    """The same operator as the first trial of a child and as the last, behind the profiler's passes for the others."""
+    """The same operator as the first trial of a child and as the last, with passes for kernels between them."""
     return bench.records("exp", *bench.on_torch) + bench.records("add", "tanh", "softmax", "exp", *bench.on_torch)
 
 
@@ -324,7 +324,7 @@ def streams(bench: Bench) -> object:
 
 
 def two_jobs(bench: Bench) -> object:
-    """Two jobs of one command on one GPU, and two commands: the former take turns, the latter are warned of."""
+    """Two jobs of one command on one GPU, which take turns, and two commands, of which the second is refused."""
     jobs = bench.records("add", "exp", *bench.on_torch, "--jobs", "2")
     words = ("run", "--direction", "forward", "matmul", "softmax", "exp", *bench.on_torch)
     commands = [bench.begin(*words) for _ in range(2)]
