@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from opperf.domain.case import Case
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Settings, Side, Trial
-from opperf.parent.measuring.processes import in_processes, one_by_one, out_of_time, seconds
+from opperf.parent.measuring.processes import in_processes, lasts, one_by_one, out_of_time, seconds
 
 A, B = (Trial(Case(name), Side("null"), "forward") for name in ("a", "b"))
 
@@ -42,6 +43,12 @@ def test_all_trials_are_measured_in_one_process_then_all_in_the_next_of_fresh_ch
 def test_children_that_are_there_serve_the_first_process_alone() -> None:
     assert events((B, 0)) == ["b0"]
     assert events((B, 1), (A, 2)) == ["fresh children", "b1", "fresh children", "a2"]
+
+
+def test_a_trial_is_the_last_of_its_child_where_another_side_or_process_follows() -> None:
+    elsewhere = replace(A, side=Side("null", threads=2))
+    last = lasts([(A, 0), (B, 0), (elsewhere, 0), (A, 1), (B, 1)])
+    assert last == {(B.key, 0), (elsewhere.key, 0), (B.key, 1)}
 
 
 def test_a_trial_takes_as_long_in_each_of_its_processes() -> None:

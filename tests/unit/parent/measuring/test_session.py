@@ -53,7 +53,7 @@ class FakePool:
     def begin(self, trial: Trial) -> None:
         self.ahead.append(trial)
 
-    def measure(self, trial: Trial, process: int) -> Outcome:
+    def measure(self, trial: Trial, process: int, *, is_last: bool) -> Outcome:
         name = trial.case.operator
         self.events.append((name, process))
         scripted = self.script.get((name, process), lambda: None)()
