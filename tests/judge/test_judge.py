@@ -28,6 +28,9 @@ FEW = (
     "by_address", "static_buffer", "last_result", "exits_at_once", "inputs_zeroed", "first_rows_only",
     "another_type", "imports_the_reference",
 )  # fmt: skip
+#: A cheat that succeeds seems 1.5 times as fast as the reference (`test_naive`): what is within a tenth of it is not
+#: faster, and few pairs tell so beside other work.
+ROUGHLY = ("--pairs", "3", "--tolerance", "10%")
 #: Exit codes that say that a verdict was reached.
 VERDICT_CODES = (0, 1, 2, 3, 4)
 #: How long judging one candidate may take, in seconds: far more than it should.
@@ -114,7 +117,9 @@ def test_no_cheat_of_a_problem_is_faster_and_its_cause_is_told(
 ) -> None:
     present = [way for way in ways if not lacks(way)]
     files = [named(Path(shutil.copy(way.path, tmp_path)), way) for way in present]
-    verdicts = run(files, present[0], tmp_path) if present else []
+    if not present:
+        pytest.skip("this machine lacks what they need")
+    verdicts = run(files, replace(present[0], options=(*present[0].options, *ROUGHLY)), tmp_path)
     assert len(verdicts) == len(present)
     unlike = [(way.name, verdict) for way, verdict in zip(present, verdicts) if not agrees(way, verdict)]
     assert not unlike
