@@ -1,23 +1,22 @@
 """What a judge costs, and what becomes of copies of the reference.
 
-    python benchmarks/judge.py [--framework NAME ...] [--repeats R] [--copies N] [--jobs J] [--pairs P]
+    python benchmarks/judge.py costs [--framework NAME ...] [--repeats R] [--jobs J]
+    python benchmarks/judge.py copies [--framework NAME] [--copies N] [--jobs J] [--pairs P] [--lines FILE]
 
 Wrong, slow and right candidates are judged as a batch, R of each, in random order: what counts is the time from one
-verdict to the next, with the wait for a stand. N copies of the reference are one batch of the first framework, on small
-inputs: none may be called changed, and the more there are, the more certain each verdict has to be. P pairs are the
-first look at a copy, as with `opperf judge --pairs`. Run it on a machine that does nothing else.
+verdict to the next, with the wait for a stand. Run it on a machine that does nothing else.
 
-What a copy takes is its pairs, in which two stands warm up and rounds are timed. Meanwhile the framework is imported
-for the next pair, which takes 0.4 s (PyTorch: 1.2 s). `--repeats 0 --copies 200 --pairs 3 --framework numpy` judges the
-copies alone, with 8 pairs at most for the first stage.
+N copies of the reference are another batch, on small inputs: none may be called changed, and the more there are, the
+more certain each verdict has to be. P pairs are the first look at a copy, as with `opperf judge --pairs`: with 3 a copy
+has up to 8 in the first stage. What it takes is its pairs, in which two stands warm up and rounds are timed; meanwhile
+the framework is imported for the next pair, which takes 0.4 s (PyTorch: 1.2 s). Judgements go to FILE as they come: a
+run that was ended goes on.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,9 +27,10 @@ from report import publish
 
 import opperf
 from opperf.parent.documents.candidates import Judged
-from opperf.parent.documents.tolerances import FIRST_PAIRS
 
 REPEATS, COPIES = 5, 200
+#: Pairs of the first look at a copy.
+COPY_PAIRS = 3
 SHAPE = (256, 256)
 #: What copies are of: calls so short that values for them, and the truth about them, cost little beside the stands.
 SMALL = (32, 32)
@@ -57,23 +57,23 @@ WRONG = ("wrong everywhere", "wrong at size", "raises")
 def main() -> None:
     """Measure and publish."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("what", choices=("costs", "copies"))
     parser.add_argument("--framework", action="append", choices=[*SOFTMAX])
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--copies", type=int, default=COPIES)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--pairs", type=int, default=FIRST_PAIRS)
+    parser.add_argument("--pairs", type=int, default=COPY_PAIRS)
+    parser.add_argument("--lines", type=Path, default=Path("judge_copies.jsonl"))
     words = parser.parse_args()
-    costs, copies = [], []
     frameworks = words.framework or [*SOFTMAX]
-    for framework in frameworks if words.repeats else ():
-        costs += [*cost_rows(framework, words.repeats, words.jobs)]
-    if words.copies:
-        copies.append(copies_row(frameworks[0], words.copies, words.jobs, words.pairs))
-    figures = cost_figures(costs)
-    for row in copies:
+    if words.what == "costs":
+        rows = [row for framework in frameworks for row in cost_rows(framework, words.repeats, words.jobs)]
+        publish("judge", "what judging takes, in seconds", rows, cost_figures(rows))
+    else:
+        row = copies_row(frameworks[0], words.copies, words.jobs, words.pairs, words.lines)
         changed = row["faster"] + row["slower"] + row["refused"]
-        figures[f"copies of the reference in {row['framework']} called changed or refused"] = (changed, 0.0, "copies")
-    publish("judge", "what judging takes, in seconds", costs, figures, {"copies": copies})
+        figures = {f"copies of the reference in {row['framework']} called changed or refused": (changed, 0.0, "copies")}
+        publish("judge_copies", "copies of the reference", [row], figures)
 
 
 def judge(framework: str, candidates: Sequence[str], jobs: int = 1, **others: Any) -> list[Judged]:
@@ -117,15 +117,13 @@ def cost_figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[float, fl
     return figures
 
 
-def copies_row(framework: str, copies: int, jobs: int, pairs: int) -> dict[str, Any]:
+def copies_row(framework: str, copies: int, jobs: int, pairs: int, lines: Path) -> dict[str, Any]:
     """Return what copies of the reference are called."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "reference.py")
-        file.write_text(SOFTMAX[framework] + CANDIDATES["right"])
-        sources = [f"{SOFTMAX[framework]}{CANDIDATES['right']}# copy {i}\n" for i in range(copies)]
-        began = time.monotonic()
-        judgements = judge(framework, sources, jobs, against=f"{file}:f", inputs={"data": SMALL}, pairs=pairs)
-        seconds = time.monotonic() - began
+    file = lines.with_suffix(".py")
+    file.write_text(SOFTMAX[framework] + CANDIDATES["right"])
+    sources = [f"{SOFTMAX[framework]}{CANDIDATES['right']}# copy {i}\n" for i in range(copies)]
+    small = {"against": f"{file}:f", "inputs": {"data": SMALL}}
+    judgements = judge(framework, sources, jobs, pairs=pairs, output=lines, resume=True, **small)
     counts = Counter(one.verdict for one in judgements)
     words = {word: counts.pop(word, 0) for word in ("same", "inconclusive", "faster", "slower")}
     scores = [one.score for one in judgements if one.score]
@@ -137,7 +135,7 @@ def copies_row(framework: str, copies: int, jobs: int, pairs: int) -> dict[str, 
         "highest score": max(scores, default=0.0),
         "pairs each": middle([one.pairs for one in judgements]),
         "seconds each": middle([one.seconds for one in judgements]),
-        "minutes": seconds / 60,
+        "minutes": sum(one.seconds for one in judgements) / 60,
     }
 
 

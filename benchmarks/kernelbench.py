@@ -1,27 +1,32 @@
 """How many problems of KernelBench opperf opens and answers with their own reference: levels 1 to 3, without a GPU.
 
-python kernelbench.py PATH [LINES]
-python kernelbench.py judge LINES FILE...
+python kernelbench.py answers PATH [--lines FILE]
+python kernelbench.py verdicts PATH [--lines FILE] [--count N]
 
 PATH is a checkout of https://github.com/ScalingIntelligence/KernelBench. Each file is read by
-`kernelbench_problem.py` in PyTorch's environment, in a process of its own, at a small budget. Answers go to LINES as
-they come; files that have one there are not read again, so that a run that was ended goes on. What problems import
-beside PyTorch and NumPy, which is einops, is found by PYTHONPATH.
+`kernelbench_problem.py` in PyTorch's environment, in a process of its own, at a small budget. Answers go to a file of
+JSON lines as they come; problems that have one there are not read again, so that a run that was ended goes on. What
+problems import beside PyTorch and NumPy, which is einops, is found by PYTHONPATH.
 
-With `judge`, `opperf judge` holds the reference of each file against itself, one after the other: a line of LINES has
-the verdict, why, what was scaled, and the seconds. It should be `same`, or there is a reason. Give it a quiet machine.
+For `verdicts`, `opperf judge` holds the references of N drawn problems against themselves, one after the other: a line
+has the verdict, why, what was scaled, and the seconds. It should be `same`, or there is a reason: a machine that does
+other work leaves some `inconclusive`.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import random
 import re
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +43,10 @@ BUDGET = 2_000_000
 LIMIT = 5.0
 #: Seconds that judging one problem may take.
 DEADLINE = 1800
+#: How many problems are judged, and how they are drawn.
+COUNT, SEED = 30, 36
+#: What a problem's own reference may be called: anything else is a fault of the judge.
+EXPECTED = ("same", "inconclusive", "void")
 
 
 def number(path: Path) -> int:
@@ -64,17 +73,24 @@ def answers(files: list[Path], lines: Path) -> dict[str, dict[str, Any]]:
     return {one["file"]: one for one in ready}
 
 
-def judge(lines: Path, files: list[Path]) -> None:
-    """Judge the reference of each file that has no line yet against itself, and append a line."""
-    ready = {json.loads(line)["file"] for line in lines.read_text().splitlines()} if lines.exists() else set()
+def problems(checkout: Path) -> dict[int, list[Path]]:
+    """Return the files of each level, in order."""
+    folder = checkout.absolute() / "KernelBench"
+    return {level: sorted((folder / f"level{level}").glob("*.py"), key=number) for level in LEVELS}
+
+
+def verdicts(files: list[Path], lines: Path) -> list[dict[str, Any]]:
+    """Judge the reference of each file that has no line yet against itself, and append a line; return all lines."""
+    ready = {line["file"]: line for line in map(json.loads, lines.read_text().splitlines())} if lines.exists() else {}
     for file in files:
         name = f"{file.parent.name}/{file.name}"
         if name not in ready:
             began = time.monotonic()
-            line = {"file": name, **verdict_on(file), "seconds": time.monotonic() - began}
-            print(json.dumps(line), flush=True)
+            ready[name] = {"file": name, **verdict_on(file), "seconds": time.monotonic() - began}
+            print(json.dumps(ready[name]), flush=True)
             with lines.open("a", encoding="utf-8") as output:
-                output.write(json.dumps(line) + "\n")
+                output.write(json.dumps(ready[name]) + "\n")
+    return [ready[f"{file.parent.name}/{file.name}"] for file in files]
 
 
 def verdict_on(file: Path) -> dict[str, Any]:
@@ -93,21 +109,42 @@ def verdict_on(file: Path) -> dict[str, Any]:
 
 def main() -> None:
     """Run, print and publish."""
-    if sys.argv[1] == "judge":
-        judge(Path(sys.argv[2]), [Path(file).absolute() for file in sys.argv[3:]])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("what", choices=("answers", "verdicts"))
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--lines", type=Path)
+    parser.add_argument("--count", type=int, default=COUNT)
+    words = parser.parse_args()
+    lines = words.lines or Path(f"kernelbench_{words.what}.jsonl")
+    if words.what == "answers":
+        publish_answers(problems(words.path), lines)
     else:
-        publish_all()
+        publish_verdicts(problems(words.path), lines, words.count)
 
 
-def publish_all() -> None:
+def publish_verdicts(levels: Mapping[int, Sequence[Path]], lines: Path, count: int) -> None:
+    """Judge a sample of all levels, and publish the verdicts."""
+    files = [*chain(*levels.values())]
+    sample = sorted(random.Random(SEED).sample(files, count), key=files.index)
+    judged = verdicts(sample, lines)
+    rows: list[dict[str, Any]] = []
+    for level in levels:
+        counts = Counter(line["verdict"] for line in judged if line["file"].startswith(f"level{level}/"))
+        rows.append({"level": level, "problems": counts.total(), **{word: counts[word] for word in EXPECTED}})
+    faults = sum(line["verdict"] not in EXPECTED for line in judged)
+    figures = {f"verdicts against the reference, of {count}": (float(faults), 0.0, "")}
+    others = [line for line in judged if line["verdict"] != "same"]
+    reasons = [{key: line[key] for key in ("file", "verdict", "reason")} for line in others]
+    publish("kernelbench_verdicts", "Problems of KernelBench, judged", rows, figures, {"not `same`": reasons})
+
+
+def publish_answers(levels: Mapping[int, Sequence[Path]], lines: Path) -> None:
     """Let every reference answer its own problem, and publish how many do."""
-    folder = Path(sys.argv[1], "KernelBench")
-    lines = Path(sys.argv[2] if len(sys.argv) > 2 else "kernelbench.jsonl")
-    files = [file for level in LEVELS for file in sorted((folder / f"level{level}").glob("*.py"), key=number)]
+    files = [*chain(*levels.values())]
     results = answers(files, lines)
     rows, reasons = [], Counter[str]()
     for level in LEVELS:
-        own = [results[f"level{level}/{file.name}"] for file in files if file.parent.name == f"level{level}"]
+        own = [results[f"level{level}/{file.name}"] for file in levels[level]]
         good = [one for one in own if not one["reason"]]
         rows.append(
             {
