@@ -101,9 +101,10 @@ def softmax(rows: Any) -> Any:
     return powers / powers.sum(-1, keepdims=True)
 
 
-@pytest.mark.parametrize("length", [256, 1024, 2048])
-def test_a_loop_that_adds_one_by_one_may_drift_where_terms_are_nearly_equal(length: int) -> None:
-    rows = rounded(values(16, length) * 1e-3, "float32")
+@pytest.mark.parametrize("spread", [1e-3, 0.0])
+@pytest.mark.parametrize("length", [256, 1024, 4096])
+def test_a_loop_that_adds_one_by_one_may_drift_where_terms_are_nearly_equal(length: int, spread: float) -> None:
+    rows = rounded(values(16, length) * spread + values(16, 1) * (spread == 0), "float32")
     rows[:, length // 2] = 1
     expected = wanted(softmax, rows)
     powers = np.exp(rows.astype(np.float32) - np.float32(1))
