@@ -17,7 +17,7 @@ from opperf.child.judging import draws, dummies
 from opperf.child.judging.elements import Array, decode, encode, roundoff, storage
 from opperf.child.judging.slots import Area, Calls, bind_slot, bind_tensors, one_call
 from opperf.child.judging.stand import outlined
-from opperf.child.judging.symptoms import PLAIN, symptom
+from opperf.child.judging.symptoms import PLAIN, Mistake, symptom
 from opperf.child.judging.tolerance import (
     Difference,
     Expected,
@@ -297,39 +297,39 @@ class Examiner:
         return replies.Inspection(f"{text}{why}", slug, details)
 
     def _looks_like(self, slot: int, place: int, result: Array) -> tuple[str, str]:
-        if any(self._is_result_of(earlier, place, result) for earlier in self._before.get(slot, ())):
+        expected = self._expectation(slot)
+        mistake = Mistake.of(result, expected, place)
+        if any(self._is_of(earlier, mistake) for earlier in self._before.get(slot, ())):
             return "replays", ": it is the result of what lay there before"
         for other in range(min(MOST_OTHERS, self._area.geometry.slots)):
-            if other != slot and self._is_result_of(self._arrays(other), place, result):
+            if other != slot and self._is_of(self._arrays(other), mistake):
                 return "replays", ": it is the result of other inputs"
         arrays = self._arrays(slot)
         if any(one.shape == result.shape and np.array_equal(one, result) for one in arrays):
             return "copies_an_input", ": it is an input"
-        expected = self._expectation(slot)
         slug, why = symptom(result, expected.values[place], expected.bounds[place], expected.dtypes[place])
         if slug == PLAIN[0]:
-            slug, why = self._replay(slot, place, result, arrays) or (slug, why)
+            slug, why = self._replay(slot, mistake, arrays) or (slug, why)
         return slug, why
 
-    def _replay(self, slot: int, place: int, result: Array, arrays: Sequence[Array]) -> tuple[str, str] | None:
+    def _replay(self, slot: int, mistake: Mistake, arrays: Sequence[Array]) -> tuple[str, str] | None:
         """Return what to say of a result that belongs to inputs of long ago, or in part to those of the call before."""
         names = [name for name, _ in tensors(self._trial.case)]
         for earlier in self._before.get(slot, ())[:FEW_EARLIER]:
             for places in _parts(len(arrays)):
                 mixed = [(earlier if i in places else arrays)[i] for i in range(len(arrays))]
-                if self._is_result_of(mixed, place, result):
+                if self._is_of(mixed, mistake):
                     parts = " and ".join(f"`{names[i]}`" for i in places)
                     return "replays", f": it is the result of these inputs with {parts} of an earlier call"
         others = [one for other, several in self._before.items() if other != slot for one in reversed(several)]
-        if any(self._is_result_of(one, place, result) for one in others[:MOST_OTHERS]):
+        if any(self._is_of(one, mistake) for one in others[:MOST_OTHERS]):
             return "replays", ": it is the result of other inputs, of an earlier call"
         return None
 
-    def _is_result_of(self, arrays: Sequence[Array], place: int, result: Array) -> bool:
+    def _is_of(self, arrays: Sequence[Array], mistake: Mistake) -> bool:
+        """Whether what is wrong with a result belongs to these inputs."""
         with suppress(Exception):
-            own = self._exact(arrays)
-            scale = np.maximum(np.abs(own[place]), np.finfo(np.float32).tiny)
-            return bool((np.abs(own[place] - result) <= 1e-3 * scale).mean() > 0.99)
+            return mistake.belongs_to(self._exact(arrays))
         return False
 
 

@@ -5,9 +5,13 @@ A symptom names a mistake where it can only be that one; what looks like nothing
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from opperf.child.judging.elements import Array, part, roundoff, smallest
+from opperf.child.judging.tolerance import Expected, near_enough
+from opperf.domain.dataclass import dataclass
 
 #: What looks like nothing in particular.
 PLAIN = "wrong_values", ""
@@ -20,6 +24,38 @@ LONG = 16
 #: Errors below this share of the values are those of a narrower type, where none is so many times the usual one, and
 #: where at least this share of the elements has some: a type rounds them all.
 NEAR, TIMES_USUAL, ROUNDED = 2.0**-6, 64.0, 0.1
+#: How near the elements of another result are to those of one that belongs to its inputs, and how many of them.
+SAME, NEARLY_ALL = 1e-3, 0.99
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One tensor of a wrong result, the right one, and where it is wrong."""
+
+    place: int
+    result: Array
+    right: Array
+    wrong: Array
+
+    @staticmethod
+    def of(result: Array, expected: Expected, place: int) -> Mistake:
+        """Return what is wrong with a tensor of a result."""
+        return Mistake(place, result, expected.values[place], ~near_enough(result, expected, place))
+
+    def belongs_to(self, results: Sequence[Array]) -> bool:
+        """Whether it is another result: near that, and where it is wrong nearer than to what is right.
+
+        Inputs that differ in a few elements have results most of which are right for both.
+        """
+        other = np.asarray(results[self.place])
+        off, gap = _distance(self.result, other), _distance(self.result, self.right)
+        near = off <= SAME * np.maximum(np.abs(other), np.finfo(np.float32).tiny)
+        return bool(near.mean() > NEARLY_ALL and (near & ~(off >= gap))[self.wrong].mean() > NEARLY_ALL)
+
+
+def _distance(left: Array, right: Array) -> Array:
+    with np.errstate(all="ignore"):
+        return np.abs(np.subtract(left, right, dtype=np.result_type(left, right, np.float64)))
 
 
 def symptom(result: Array, right: Array, bounds: Array, dtype: str) -> tuple[str, str]:

@@ -225,25 +225,31 @@ def count_terms(
 
 def difference(values: Array, expected: Expected, place: int) -> Difference | None:
     """Return the element of a tensor of a result that is furthest off, None where all are near enough."""
-    right, bounds = expected.values[place], expected.bounds[place]
-    with np.errstate(invalid="ignore", over="ignore"):
-        gap = np.abs(_wide(values) - _wide(right))
-        fine = gap <= bounds
-    if right.dtype.kind not in "fc":
-        fine &= bounds > 0  # what is off by less than float64 shows is no whole number's neighbour
+    fine = near_enough(values, expected, place)
     if fine.all():
         return None
-    fine |= (values == right) | ((values != values) & (right != right)) | (bounds == np.inf)
-    wrong = int(fine.size - np.count_nonzero(fine))
-    if not wrong:
-        return None
-    with np.errstate(invalid="ignore", divide="ignore"):
+    right, bounds = expected.values[place], expected.bounds[place]
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        gap = np.abs(_wide(values) - _wide(right))
         excess = np.where(fine, -1.0, np.nan_to_num(gap / bounds, nan=np.inf, posinf=np.inf))
+    wrong = int(fine.size - np.count_nonzero(fine))
     number = int(np.argmax(excess))
     index = tuple(map(int, np.unravel_index(number, fine.shape)))
     return Difference(
         place, index, number, values[index].item(), right[index].item(), float(bounds[index]), wrong, fine.size
     )
+
+
+def near_enough(values: Array, expected: Expected, place: int) -> Array:
+    """Say of each element of a tensor of a result whether it is near enough."""
+    right, bounds = expected.values[place], expected.bounds[place]
+    with np.errstate(invalid="ignore", over="ignore"):
+        fine = np.abs(_wide(values) - _wide(right)) <= bounds
+    if right.dtype.kind not in "fc":
+        fine &= bounds > 0  # what is off by less than float64 shows is no whole number's neighbour
+    if not fine.all():
+        fine |= (values == right) | ((values != values) & (right != right)) | (bounds == np.inf)
+    return fine
 
 
 def _settle_least(truth: Array, result: Array, dtype: str, terms: float) -> tuple[Array, Array]:

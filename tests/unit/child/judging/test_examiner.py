@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from opperf.child.backends.numpy.runtime import NumpyBackend
-from opperf.child.judging.examiner import Examiner
+from opperf.child.judging.examiner import VARY, Examiner
 from opperf.child.judging.slots import Area
 from opperf.child.worker.code import Plugins
 from opperf.child.worker.names import Names
@@ -106,6 +106,12 @@ def test_a_result_of_long_ago_is_told_wherever_it_lay(problem: Problem) -> None:
     problem.draw(3)
     problem.draw(3)
     assert problem.inspect(1, lambda _: old).slug == "replays"
+
+
+def test_a_result_that_is_off_is_none_of_other_inputs_which_differ_in_a_few_elements() -> None:
+    problem = Problem(Case("softmax", {"data": TensorSpec((512, 8))}, {"axis": -1}))
+    problem.examiner.answer(Draw((0, 1, 2, 3), (VARY,) * 4))
+    assert problem.inspect(2, lambda data: softmax(data) * 1.0005).slug == "precision"
 
 
 @pytest.mark.parametrize("place", [0, 1])
