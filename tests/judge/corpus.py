@@ -77,7 +77,9 @@ class Way:
     naive: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     framework: str = "numpy"
-    #: Programs and packages without which it does not run: `gcc`, `numba`, `x86_64`.
+    #: Where the framework and what the candidate imports beside it are installed, if not where they usually are.
+    environment: str = ""
+    #: Programs without which it does not run, and processors: `gcc`, `x86_64`.
     needs: tuple[str, ...] = ()
     #: Where the file lies that is of neither folder.
     folder: Path | None = None
@@ -406,7 +408,7 @@ HONEST = (
         verdicts=("faster",),
         options=("--constant", "weights", "--constant", "scale"),
     ),
-    Way("compiled_by_numba", verdicts=RIGHT, fools="right", needs=("numba",)),
+    Way("compiled_by_numba", verdicts=RIGHT, fools="right", environment="numpy==2.2.6 + numba==0.62.1"),
     Way("c_extension", verdicts=RIGHT, fools="right", needs=("gcc",)),
     Way(
         "compiled_by_torch",

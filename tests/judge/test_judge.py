@@ -44,8 +44,9 @@ def run(candidates: list[str], way: Way, folder: Path) -> list[dict[str, Any]]:
     against = f"kernelbench:{way.against}" if is_kernelbench else f"{way.against}:f"
     output = folder / "verdicts.jsonl"
     command = [sys.executable, "-m", "opperf", "judge", *candidates, "--against", against, *inputs]
+    where = ("--environment", way.environment) if way.environment else ()
     done = subprocess.run(
-        [*command, "--framework", way.framework, *way.options, "--output", str(output), "--force"],
+        [*command, "--framework", way.framework, *where, *way.options, "--output", str(output), "--force"],
         cwd=folder,
         env={**os.environ, "TMPDIR": str(folder)},
         capture_output=True,
