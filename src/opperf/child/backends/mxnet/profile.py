@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import atexit
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +18,7 @@ import mxnet as mx
 
 from opperf.child.backends.mxnet.operator_times import operators
 from opperf.domain.explanation import Event
+from opperf.domain.files.destination import ScratchFolder
 
 #: The profiler's own functions: while a script is watched, others stand in for them (`handover.py`).
 original = SimpleNamespace(**vars(mx.profiler))
@@ -30,10 +29,10 @@ SWITCHES = dict.fromkeys(("profile_imperative", "profile_symbolic", "profile_mem
 
 
 def scratch_file() -> Path:
-    """Return where the profiler can write its events: in a folder that is removed with the process."""
-    folder = tempfile.mkdtemp(prefix="opperf-mxnet-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder) / "profile.json"
+    """Return where the profiler can write its events: in a folder that is removed with the process, or after it."""
+    folder = ScratchFolder("mxnet")
+    atexit.register(folder.close)
+    return folder.path / "profile.json"
 
 
 def mend(file: Path) -> None:
@@ -88,7 +87,7 @@ _settings: Mapping[str, Any] | None = None
 @contextmanager
 def window() -> Iterator[Window]:
     """Configure the profiler to record operators only."""
-    with tempfile.TemporaryDirectory(prefix="opperf-mxnet-") as folder:
-        file = str(Path(folder) / "profile.json")
+    with closing(ScratchFolder("mxnet")) as folder:
+        file = str(folder.path / "profile.json")
         configure({"filename": file, **SWITCHES, "profile_imperative": True, "profile_symbolic": True})
         yield Window()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 import types
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
@@ -19,6 +18,7 @@ from opperf.domain.backend import Backend
 from opperf.domain.case import Argument, Device, DType, ListOf
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
+from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.problem import Branch, Constant, Slot, Standing, Tree, WrongWeights
 from opperf.domain.tensor import TensorSpec
 
@@ -216,7 +216,7 @@ def bind_candidate(
 def _of_solution(standing: Standing, path: Path, backend: Backend) -> Function:
     """Return the function of a solution, whose sources are written where this process alone sees them."""
     parts = solution.read(path)
-    folder = Path(tempfile.mkdtemp(prefix="opperf-solution-"))
+    folder = ScratchFolder("solution").path  # a stand is killed: the next one removes it
     for name, text in parts.sources.items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,6 @@ import atexit
 import importlib
 import os
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -29,6 +28,7 @@ from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Argument, Case, ListOf
 from opperf.domain.code import SuiteCode
+from opperf.domain.files.destination import ScratchFolder
 
 if TYPE_CHECKING:
     import pytest
@@ -64,7 +64,8 @@ class PytestSuite:
         self._collected: set[str] = set()
         self._plugin = _plugin(self._pytest)
         self._bound: Bound | None = None
-        self._cache = tempfile.TemporaryDirectory(prefix="opperf-pytest-")
+        self._cache = ScratchFolder("pytest")  # a child may be killed: the next one removes it then
+        atexit.register(self._cache.close)
         try:
             with self._at_home():
                 self._begin()
@@ -76,7 +77,7 @@ class PytestSuite:
         from _pytest.main import Session
 
         # A project may require pytest-benchmark, which makes room.
-        settings = (f"cache_dir={self._cache.name}", "required_plugins=")
+        settings = (f"cache_dir={self._cache.path}", "required_plugins=")
         words = [self._path, "--capture=no", *(f"--override-ini={setting}" for setting in settings)]
         config = _prepareconfig(words, [self._plugin])
         atexit.register(config._ensure_unconfigure)
