@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from opperf.catalog.definition import Arguments, Formula, Operator, Outputs, elements
-from opperf.catalog.formulas import ELEMENTWISE, each, each_output, like, product, same, wholes, windows
+from opperf.catalog.formulas import ELEMENTWISE, each, each_output, like, product, same, tensors, wholes, windows
 from opperf.domain.case import Argument, Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
@@ -17,17 +17,8 @@ VALUES = (-4.0, 4.0)
 
 
 def _activation(name: str, summary: str, *aliases: str, **attributes: Argument) -> Operator:
-    return Operator(
-        name=name,
-        category="activation",
-        summary=summary,
-        inputs=("data",),
-        sizes={size: {"data": TensorSpec(shape, range=VALUES), **attributes} for size, shape in ELEMENTWISE.items()},
-        outputs=same(),
-        flops=each(1),
-        differentiable=("data",),
-        aliases=aliases,
-    )
+    sizes = tensors("data", range=VALUES, more=attributes)
+    return Operator(name, "activation", summary, sizes, same(), each(1), differentiable=("data",), aliases=aliases)
 
 
 _ACTIVATION = (
@@ -51,10 +42,9 @@ _ACTIVATION = (
     _activation("hard_sigmoid", "a sixth of the value plus a half, clamped to 0 and 1", "hardsigmoid"),
     _activation("hard_swish", "the value times its hard sigmoid", "hardswish", "hard_silu"),
     Operator(
-        name="prelu",
-        category="activation",
-        summary="the value where positive, else the value times the weight of its channel (axis 1)",
-        inputs=("data", "weight"),
+        "prelu",
+        "activation",
+        "the value where positive, else the value times the weight of its channel (axis 1)",
         sizes={
             size: {"data": TensorSpec(shape, range=VALUES), "weight": TensorSpec((shape[1],), range=(0.0, 0.5))}
             for size, shape in ELEMENTWISE.items()
@@ -80,16 +70,8 @@ def _half(case: Case) -> tuple[TensorSpec, ...]:
 
 
 def _gate(name: str, summary: str, **attributes: Argument) -> Operator:
-    return Operator(
-        name=name,
-        category="gated",
-        summary=summary,
-        inputs=("data",),
-        sizes={size: {"data": TensorSpec(shape, range=VALUES), **attributes} for size, shape in ELEMENTWISE.items()},
-        outputs=_half,
-        flops=each_output(2, _half),
-        differentiable=("data",),
-    )
+    sizes = tensors("data", range=VALUES, more=attributes)
+    return Operator(name, "gated", summary, sizes, _half, each_output(2, _half), differentiable=("data",))
 
 
 _GATED = (
@@ -170,16 +152,16 @@ def _image_layer(name: str, summary: str, more: int, *, bias: bool, normalized: 
         tensors = {"data": TensorSpec(data), "weight": TensorSpec(weight), **vectors}
         return {**tensors, "stride": (stride, stride), "padding": (padding, padding), **epsilon}
 
+    # The products dominate, and each has two of its size in the backward pass.
+    sizes = {size: arguments(*of_size) for size, of_size in CONVOLUTIONS.items()}
     return Operator(
-        name=name,
-        category="fused",
-        summary=summary,
-        inputs=("data", "weight", *roles, *statistics),
-        sizes={size: arguments(*of_size) for size, of_size in CONVOLUTIONS.items()},
+        name,
+        "fused",
+        summary,
+        sizes=sizes,
         outputs=_convolve,
         flops=_convolution_and(more),
         differentiable=("data", "weight", *roles, *statistics[:2]),
-        # The products dominate, and each has two of its size in the backward pass.
         backward_flops=2,
     )
 
@@ -209,12 +191,12 @@ def _product_layer(
         tensors = {roles[0]: TensorSpec((rows, width)), roles[1]: TensorSpec(weight), "bias": TensorSpec((out,))}
         return {**tensors, **attributes}
 
+    sizes = {size: arguments(*of_size) for size, of_size in LAYERS.items()}
     return Operator(
-        name=name,
-        category="fused",
-        summary=summary,
-        inputs=(*roles, "bias"),
-        sizes={size: arguments(*of_size) for size, of_size in LAYERS.items()},
+        name,
+        "fused",
+        summary,
+        sizes=sizes,
         outputs=outputs,
         flops=lambda case: (2 * case.tensor(roles[0]).shape[-1] + 1) * elements(outputs(case)),
         differentiable=(*roles, "bias"),
@@ -239,16 +221,8 @@ def _sum_and(
         along = {role: TensorSpec(shape[-1:], range=SCALES if role == "weight" else None) for role in vectors}
         return {**tensors, **along, **attributes}
 
-    return Operator(
-        name=name,
-        category="fused",
-        summary=summary,
-        inputs=(*roles, *vectors),
-        sizes={size: arguments(shape) for size, shape in shapes.items()},
-        outputs=same(),
-        flops=each(operations),
-        differentiable=(*roles, *vectors),
-    )
+    sizes = {size: arguments(shape) for size, shape in shapes.items()}
+    return Operator(name, "fused", summary, sizes, same(), each(operations), differentiable=(*roles, *vectors))
 
 
 _FUSED = (

@@ -92,16 +92,17 @@ def _convolution(
     aliases: tuple[str, ...] = (),
 ) -> Operator:
     """Declare `name`; `more` are attributes that all sizes have with the same value."""
-    sizes = {"small": small, "common": common, "large": large, "skewed": skewed}
+    of_sizes = {"small": small, "common": common, "large": large, "skewed": skewed}
+    sizes = {size: {**arguments, **(more or {})} for size, arguments in of_sizes.items()}
+    formula, inputs = flops or _work(outputs), ("data", "weight")
     return Operator(
-        name=name,
-        category="convolution",
-        summary=summary,
-        inputs=("data", "weight"),
-        sizes={size: {**arguments, **(more or {})} for size, arguments in sizes.items()},
+        name,
+        "convolution",
+        summary,
+        sizes=sizes,
         outputs=outputs,
-        flops=flops or _work(outputs),
-        differentiable=("data", "weight"),
+        flops=formula,
+        differentiable=inputs,
         backward_flops=2,
         aliases=aliases,
     )

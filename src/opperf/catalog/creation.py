@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from opperf.catalog.definition import FORWARD_ONLY, Arguments, Formula, Operator, Outputs
-from opperf.catalog.formulas import ELEMENTWISE, each_output, element_type, none, same, whole, wholes
+from opperf.catalog.formulas import ELEMENTWISE, each_output, element_type, none, same, tensors, whole, wholes
 from opperf.domain.case import Argument, Case, DType
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
@@ -45,24 +45,12 @@ def _creation(
     outputs: Outputs,
     *,
     flops: Formula = none,
-    inputs: tuple[str, ...] = (),
     untouched: bool = False,
     aliases: tuple[str, ...] = (),
 ) -> Operator:
     """Declare `name`; `untouched` memory of zeros may come from the system without a byte being written."""
-    return Operator(
-        name=name,
-        category="creation",
-        summary=summary,
-        inputs=inputs,
-        sizes=sizes,
-        outputs=outputs,
-        flops=flops,
-        directions=FORWARD_ONLY,
-        aliasing=FORWARD_ONLY if untouched else (),
-        reads=(),
-        aliases=aliases,
-    )
+    aliasing = FORWARD_ONLY if untouched else ()
+    return Operator(name, "creation", summary, sizes, outputs, flops, aliasing=aliasing, reads=(), aliases=aliases)
 
 
 def _of_shape(**more: Argument) -> dict[str, dict[str, Argument]]:
@@ -70,8 +58,8 @@ def _of_shape(**more: Argument) -> dict[str, dict[str, Argument]]:
 
 
 def _creation_like(name: str, summary: str, **more: Argument) -> Operator:
-    sizes = {size: {"data": TensorSpec(shape), **more} for size, shape in ELEMENTWISE.items()}
-    return _creation(name, summary, sizes, same(), inputs=("data",), untouched=name == "zeros_like")
+    sizes = tensors("data", more=more)
+    return _creation(name, summary, sizes, same(), untouched=name == "zeros_like")
 
 
 _CREATION = (
@@ -117,36 +105,15 @@ def _draw(case: Case) -> tuple[TensorSpec, ...]:
 def _random(
     name: str, summary: str, aliases: tuple[str, ...] = (), dtype: str = "float32", **attributes: Argument
 ) -> Operator:
-    return Operator(
-        name=name,
-        category="random",
-        summary=summary,
-        inputs=(),
-        sizes={size: {"shape": shape, "dtype": DType(dtype), **attributes} for size, shape in ELEMENTWISE.items()},
-        outputs=_draw,
-        flops=each_output(1, _draw),
-        directions=FORWARD_ONLY,
-        random=True,
-        aliases=aliases,
-    )
+    sizes = {size: {"shape": shape, "dtype": DType(dtype), **attributes} for size, shape in ELEMENTWISE.items()}
+    return Operator(name, "random", summary, sizes, _draw, each_output(1, _draw), random=True, aliases=aliases)
 
 
 def _with_data(
     name: str, summary: str, sizes: Mapping[str, Arguments], outputs: Outputs, flops: Formula, alias: str
 ) -> Operator:
     """Declare `name`, which draws by a tensor that goes in."""
-    return Operator(
-        name=name,
-        category="random",
-        summary=summary,
-        inputs=("data",),
-        sizes=sizes,
-        outputs=outputs,
-        flops=flops,
-        directions=FORWARD_ONLY,
-        random=True,
-        aliases=(alias,),
-    )
+    return Operator(name, "random", summary, sizes, outputs, flops, random=True, aliases=(alias,))
 
 
 def _choose(case: Case) -> tuple[TensorSpec, ...]:
@@ -191,7 +158,7 @@ _RANDOM = (
     _with_data(
         "shuffle",
         "the rows in a random order",
-        {size: {"data": TensorSpec(shape)} for size, shape in ELEMENTWISE.items()},
+        tensors("data"),
         same(),
         none,
         "random_permutation",
@@ -236,18 +203,8 @@ def _initializer(
     flops: Formula = _SAMPLER,
     **attributes: Argument,
 ) -> Operator:
-    return Operator(
-        name=name,
-        category="initializer",
-        summary=summary,
-        inputs=(),
-        sizes={size: {"shape": shape, "dtype": DType("float32"), **attributes} for size, shape in shapes.items()},
-        outputs=_weights,
-        flops=flops,
-        directions=FORWARD_ONLY,
-        random=True,
-        aliases=aliases,
-    )
+    sizes = {size: {"shape": shape, "dtype": DType("float32"), **attributes} for size, shape in shapes.items()}
+    return Operator(name, "initializer", summary, sizes, _weights, flops, random=True, aliases=aliases)
 
 
 _INITIALIZER = (

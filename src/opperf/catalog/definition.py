@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from functools import cached_property
 from typing import TypeAlias
 
 from opperf.domain.case import Argument, Case, DType, tensors_of
@@ -29,7 +30,6 @@ Arguments: TypeAlias = Mapping[str, Argument]
 SIZES = ("small", "common", "large", "skewed")
 #: More elements than 32 bits count: made from the other sizes, not declared.
 INT64 = "int64"
-EVERY_DIRECTION = DIRECTIONS
 FORWARD_ONLY = ("forward",)
 
 
@@ -37,28 +37,26 @@ FORWARD_ONLY = ("forward",)
 class Operator:
     """A named computation.
 
-    `inputs` are the roles that take tensors; every other name in `sizes` is an attribute. `differentiable` lists the
-    inputs that a gradient flows to. `flops` follows the convention that one elementwise function of one element is one
-    operation, and one multiply-add is two. `mutates` names inputs that a call changes: they are put back before each
-    call, untimed. `random` marks operators whose result differs from call to call by design, `rough` those in which
-    rounding piles up or decides between whole numbers, whose results are held to less. `backward_flops` is how many
-    times the forward's operations a backward needs, None where the convention gives no number. `aliasing` names the
-    directions in which a framework may answer without moving a byte (a view, or a gradient that is the cotangent
-    itself): there is no byte count to hold a time against. `reads` names the inputs that are read whole, where not all
-    are: an embedding reads its indices, and of the table only the rows that they pick: as many bytes as the outputs
-    have, or as `picks` says. With `()` nothing is read at all. `writes` names inputs that are written beside the
-    outputs, as an optimizer does with what it remembers. `moves` is the whole byte count of a forward where tensors are
-    not stored element by element.
+    Of the names in `sizes`, those of tensors are its inputs, and all others attributes. `differentiable` lists the
+    inputs that a gradient flows to; where there are none, it is measured forward only. `flops` follows the convention
+    that one elementwise function of one element is one operation, and one multiply-add is two. `mutates` names inputs
+    that a call changes: they are put back before each call, untimed. `random` marks operators whose result differs from
+    call to call by design, `rough` those in which rounding piles up or decides between whole numbers, whose results are
+    held to less. `backward_flops` is how many times the forward's operations a backward needs, None where the
+    convention gives no number. `aliasing` names the directions in which a framework may answer without moving a byte (a
+    view, or a gradient that is the cotangent itself): there is no byte count to hold a time against. `reads` names the
+    inputs that are read whole, where not all are: an embedding reads its indices, and of the table only the rows that
+    they pick: as many bytes as the outputs have, or as `picks` says. With `()` nothing is read at all. `writes` names
+    inputs that are written beside the outputs, as an optimizer does with what it remembers. `moves` is the whole byte
+    count of a forward where tensors are not stored element by element.
     """
 
     name: str
     category: str
     summary: str
-    inputs: tuple[str, ...]
     sizes: Mapping[str, Arguments]
     outputs: Outputs
     flops: Formula
-    directions: tuple[str, ...] = EVERY_DIRECTION
     differentiable: tuple[str, ...] = ()
     mutates: tuple[str, ...] = ()
     random: bool = False
@@ -71,10 +69,20 @@ class Operator:
     moves: Formula | None = None
     aliases: tuple[str, ...] = field(default=())
 
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the tensors, in the order of the common size class."""
+        return tuple(name for name, value in self.sizes["common"].items() if any(True for _ in tensors_of(value)))
+
     @property
     def attributes(self) -> tuple[str, ...]:
         """The names of the attributes, in the order of the common size class."""
         return tuple(name for name in self.sizes["common"] if name not in self.inputs)
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """The directions in which it can be measured."""
+        return DIRECTIONS if self.differentiable else FORWARD_ONLY
 
     def case(self, size: str) -> Case:
         """Return the default case of a size class."""

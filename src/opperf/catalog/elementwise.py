@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from opperf.catalog import inplace
-from opperf.catalog.definition import DIRECTIONS, EVERY_DIRECTION, FORWARD_ONLY, Operator
-from opperf.catalog.formulas import ELEMENTWISE, broadcast_outputs, each, each_output, like, none, wholes
+from opperf.catalog.definition import DIRECTIONS, Operator
+from opperf.catalog.formulas import ELEMENTWISE, broadcast_outputs, each, each_output, like, none, tensors, wholes
 from opperf.domain.case import Argument, Case
 from opperf.domain.tensor import TensorSpec
 
@@ -33,22 +33,9 @@ def _unary(
     def outputs(case: Case) -> tuple[TensorSpec, ...]:
         return (like(case.tensor("data"), dtype=result),)
 
-    bounds = None if dtype == "bool" else values
-    return Operator(
-        name=name,
-        category="elementwise_unary",
-        summary=summary,
-        inputs=("data",),
-        sizes={
-            size: {"data": TensorSpec(shape, dtype, range=bounds), **(attributes or {})}
-            for size, shape in ELEMENTWISE.items()
-        },
-        outputs=outputs,
-        flops=each(1),
-        directions=EVERY_DIRECTION if smooth else FORWARD_ONLY,
-        differentiable=("data",) if smooth else (),
-        aliases=aliases,
-    )
+    sizes = tensors("data", dtype=dtype, range=None if dtype == "bool" else values, more=attributes)
+    inputs = ("data",) if smooth else ()
+    return Operator(name, "elementwise_unary", summary, sizes, outputs, each(1), differentiable=inputs, aliases=aliases)
 
 
 _ELEMENTWISE_UNARY = (
@@ -136,29 +123,21 @@ def _binary(
     smooth: bool = True,
     dtype: str = "float32",
     result: str | None = None,
-    aliasing: tuple[str, ...] = (),
-    aliases: tuple[str, ...] = (),
     shapes: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = EQUAL_SHAPES,
     category: str = "elementwise_binary",
+    **more: Any,
 ) -> Operator:
-    """Declare `name`; `left` and `right` bound the values, `smooth` operators have a gradient worth measuring."""
+    """Declare `name`; `left` and `right` bound the values, `smooth` operators have a gradient worth measuring.
+
+    `more` are fields of `Operator`.
+    """
     outputs = broadcast_outputs(result)
-    return Operator(
-        name=name,
-        category=category,
-        summary=summary,
-        inputs=("lhs", "rhs"),
-        sizes={
-            size: {"lhs": TensorSpec(lhs, dtype, range=left), "rhs": TensorSpec(rhs, dtype, range=right)}
-            for size, (lhs, rhs) in shapes.items()
-        },
-        outputs=outputs,
-        flops=each_output(1, outputs),
-        directions=EVERY_DIRECTION if smooth else FORWARD_ONLY,
-        differentiable=("lhs", "rhs") if smooth else (),
-        aliasing=aliasing,
-        aliases=aliases,
-    )
+    sizes = {
+        size: {"lhs": TensorSpec(lhs, dtype, range=left), "rhs": TensorSpec(rhs, dtype, range=right)}
+        for size, (lhs, rhs) in shapes.items()
+    }
+    inputs = ("lhs", "rhs") if smooth else ()
+    return Operator(name, category, summary, sizes, outputs, each_output(1, outputs), differentiable=inputs, **more)
 
 
 def _comparison(name: str, summary: str, *aliases: str) -> Operator:
@@ -236,23 +215,17 @@ def _ternary(
 ) -> Operator:
     """Declare `name`; `last` bounds the values of the third tensor."""
     outputs = broadcast_outputs()
+    sizes = {
+        size: {
+            inputs[0]: TensorSpec(shape),
+            inputs[1]: TensorSpec(shape),
+            inputs[2]: TensorSpec(shape, range=last),
+            **attributes,
+        }
+        for size, shape in ELEMENTWISE.items()
+    }
     return Operator(
-        name=name,
-        category="elementwise_ternary",
-        summary=summary,
-        inputs=inputs,
-        sizes={
-            size: {
-                inputs[0]: TensorSpec(shape),
-                inputs[1]: TensorSpec(shape),
-                inputs[2]: TensorSpec(shape, range=last),
-                **attributes,
-            }
-            for size, shape in ELEMENTWISE.items()
-        },
-        outputs=outputs,
-        flops=each_output(operations, outputs),
-        differentiable=inputs,
+        name, "elementwise_ternary", summary, sizes, outputs, each_output(operations, outputs), differentiable=inputs
     )
 
 
@@ -311,10 +284,9 @@ _BROADCAST = (
     _broadcast("broadcast_equal", "whether both are equal", result="bool"),
     _broadcast("broadcast_greater", "whether the left is larger", result="bool"),
     Operator(
-        name="broadcast_to",
-        category="broadcast",
-        summary="the tensor repeated to a larger shape (a view in some frameworks)",
-        inputs=("data",),
+        "broadcast_to",
+        "broadcast",
+        "the tensor repeated to a larger shape (a view in some frameworks)",
         sizes={
             "small": {"data": TensorSpec((32,)), "shape": (32, 32)},
             "common": {"data": TensorSpec((1024, 1)), "shape": (1024, 1024)},

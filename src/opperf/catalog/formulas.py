@@ -7,9 +7,10 @@ names the operator and the attribute. Outputs are plain row-major tensors.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TypeVar
 
-from opperf.catalog.definition import Formula, Outputs, broadcast, elements
+from opperf.catalog.definition import Arguments, Formula, Outputs, broadcast, elements
 from opperf.domain.case import Case, DType
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
@@ -19,6 +20,20 @@ ELEMENTWISE = {"small": (32, 32), "common": (1024, 1024), "large": (4096, 4096),
 
 _Shape = tuple[int, ...]
 _Value = TypeVar("_Value")
+
+
+def tensors(
+    *roles: str,
+    shapes: Mapping[str, _Shape] = ELEMENTWISE,
+    dtype: str = "float32",
+    range: tuple[float, float] | None = None,
+    more: Arguments | None = None,
+) -> dict[str, Arguments]:
+    """Return the arguments of each size: tensors of one shape, by their roles, and `more` that all sizes share."""
+    return {
+        size: {**dict.fromkeys(roles, TensorSpec(shape, dtype, range=range)), **(more or {})}
+        for size, shape in shapes.items()
+    }
 
 
 def indices(shape: _Shape, count: int) -> TensorSpec:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
-from opperf.catalog.definition import EVERY_DIRECTION, FORWARD_ONLY, Arguments, Formula, Operator, Outputs
-from opperf.catalog.formulas import each, each_output, like, none, product, same, whole, wholes, windows
+from opperf.catalog.definition import FORWARD_ONLY, Arguments, Formula, Operator, Outputs
+from opperf.catalog.formulas import each, each_output, like, none, product, same, tensors, whole, wholes, windows
 from opperf.domain.case import Argument, Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
@@ -55,26 +56,11 @@ def _image(
     outputs: Outputs,
     flops: Formula = none,
     *,
-    inputs: tuple[str, ...] = ("data",),
-    forward_only: bool = False,
-    aliasing: tuple[str, ...] = (),
-    aliases: tuple[str, ...] = (),
-    rough: bool = False,
+    differentiable: tuple[str, ...] = ("data",),
+    **more: Any,
 ) -> Operator:
-    return Operator(
-        name=name,
-        category="image",
-        summary=summary,
-        inputs=inputs,
-        sizes=sizes,
-        outputs=outputs,
-        flops=flops,
-        directions=FORWARD_ONLY if forward_only else EVERY_DIRECTION,
-        differentiable=() if forward_only else inputs,
-        aliasing=aliasing,
-        aliases=aliases,
-        rough=rough,
-    )
+    """Declare `name`; `more` are fields of `Operator`."""
+    return Operator(name, "image", summary, sizes, outputs, flops, differentiable=differentiable, **more)
 
 
 def _tensors(case: Case) -> tuple[TensorSpec, ...]:
@@ -131,7 +117,7 @@ def _columns(case: Case) -> tuple[TensorSpec, ...]:
 
 
 def _files(**attributes: Argument) -> dict[str, Arguments]:
-    return {size: {"data": TensorSpec(shape, "uint8", range=BYTES), **attributes} for size, shape in FILES.items()}
+    return tensors("data", shapes=FILES, dtype="uint8", range=BYTES, more=attributes)
 
 
 def _crop(shape: _Shape) -> Arguments:
@@ -150,7 +136,7 @@ def _size() -> dict[str, Arguments]:
 
 
 def _maps(**attributes: Argument) -> dict[str, Arguments]:
-    return {size: {"data": TensorSpec(shape), **attributes} for size, shape in MAPS.items()}
+    return tensors("data", shapes=MAPS, more=attributes)
 
 
 def _grid(shape: _Shape) -> Arguments:
@@ -166,7 +152,7 @@ _IMAGE = (
         _files(),
         _tensors,
         each(1),
-        forward_only=True,
+        differentiable=(),
     ),
     _image(
         "image_normalize",
@@ -180,7 +166,7 @@ _IMAGE = (
         "each row of pixels in reverse order (a view in some frameworks)",
         _files(),
         same(),
-        forward_only=True,
+        differentiable=(),
         aliasing=FORWARD_ONLY,
     ),
     _image(
@@ -188,7 +174,7 @@ _IMAGE = (
         "the rows of pixels in reverse order (a view in some frameworks)",
         _files(),
         same(),
-        forward_only=True,
+        differentiable=(),
         aliasing=FORWARD_ONLY,
     ),
     _image(
@@ -196,7 +182,7 @@ _IMAGE = (
         "`height` x `width` pixels starting at `top` and `left` (a view in some frameworks)",
         {size: _crop(shape) for size, shape in FILES.items()},
         _crop_outputs,
-        forward_only=True,
+        differentiable=(),
         aliasing=FORWARD_ONLY,
     ),
     _image(
@@ -227,7 +213,7 @@ _IMAGE = (
         {size: _grid(shape) for size, shape in MAPS.items()},
         _sample,
         each_output(8, _sample),
-        inputs=("data", "grid"),
+        differentiable=("data", "grid"),
         aliases=("bilinear_sampler",),
         rough=True,
     ),
@@ -314,18 +300,8 @@ _SAME = same()
 
 
 def _color(name: str, summary: str, flops: Formula, outputs: Outputs = _SAME, **attributes: Argument) -> Operator:
-    return Operator(
-        name=name,
-        category="color",
-        summary=summary,
-        inputs=("data",),
-        sizes={
-            size: {"data": TensorSpec(shape, range=(0.0, 1.0)), **attributes} for size, shape in COLOR_SIZES.items()
-        },
-        outputs=outputs,
-        flops=flops,
-        directions=FORWARD_ONLY,
-    )
+    sizes = tensors("data", shapes=COLOR_SIZES, range=(0.0, 1.0), more=attributes)
+    return Operator(name, "color", summary, sizes, outputs, flops)
 
 
 _COLOR = (

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
+from typing import Any
 
 from opperf.catalog.definition import (
     DIRECTIONS,
-    EVERY_DIRECTION,
-    FORWARD_ONLY,
     Arguments,
     Formula,
     Operator,
@@ -97,27 +96,12 @@ def _indexing(
     sizes: Mapping[str, Arguments],
     outputs: Outputs,
     *,
-    inputs: tuple[str, ...],
     differentiable: tuple[str, ...] = ("data",),
     flops: Formula = none,
-    reads: tuple[str, ...] | None = None,
-    aliasing: tuple[str, ...] = (),
-    aliases: tuple[str, ...] = (),
+    **more: Any,
 ) -> Operator:
-    return Operator(
-        name=name,
-        category="indexing",
-        summary=summary,
-        inputs=inputs,
-        sizes=sizes,
-        outputs=outputs,
-        flops=flops,
-        directions=EVERY_DIRECTION if differentiable else FORWARD_ONLY,
-        differentiable=differentiable,
-        aliasing=aliasing,
-        reads=reads,
-        aliases=aliases,
-    )
+    """Declare `name`; `more` are fields of `Operator`."""
+    return Operator(name, "indexing", summary, sizes, outputs, flops, differentiable=differentiable, **more)
 
 
 #: Every element has an index of its own of 8 bytes, and random access is slow: smaller than elsewhere.
@@ -149,7 +133,6 @@ _INDEXING = (
         "the slices along `axis` at the indices, which may have any shape; None takes from the flattened tensor",
         _rows(),
         _take,
-        inputs=("data", "indices"),
         reads=("indices",),
     ),
     _indexing(
@@ -157,7 +140,6 @@ _INDEXING = (
         "the slices along `axis` at a vector of indices",
         _rows(),
         _take,
-        inputs=("data", "indices"),
         reads=("indices",),
     ),
     _indexing(
@@ -168,7 +150,6 @@ _INDEXING = (
             for size, shape in _POINTWISE.items()
         },
         _gather,
-        inputs=("data", "indices"),
         reads=("indices",),
         aliases=("take_along_axis",),
     ),
@@ -180,7 +161,6 @@ _INDEXING = (
             for size, shape in ELEMENTWISE.items()
         },
         _gather,
-        inputs=("data", "indices"),
         reads=("indices",),
         aliases=("batch_take", "choose_element"),
     ),
@@ -192,7 +172,6 @@ _INDEXING = (
             for size, shape in _POINTWISE.items()
         },
         lambda case: (TensorSpec(case.tensor("indices").shape[1:], "int64"),),
-        inputs=("indices",),
         differentiable=(),
         flops=lambda case: 2 * case.tensor("indices").elements,
     ),
@@ -204,7 +183,6 @@ _INDEXING = (
             for size, shape in _POINTWISE.items()
         },
         _unravel,
-        inputs=("indices",),
         differentiable=(),
         # A division and its remainder for each coordinate.
         flops=lambda case: 2 * len(wholes(case, "shape")) * case.tensor("indices").elements,
@@ -214,7 +192,6 @@ _INDEXING = (
         "the elements at points; the first dimension of the indices holds their coordinates",
         {size: _points(shape) for size, shape in ELEMENTWISE.items()},
         _gather_nd,
-        inputs=("data", "indices"),
         reads=("indices",),
     ),
     _indexing(
@@ -230,7 +207,6 @@ _INDEXING = (
             for size, shape in _POINTWISE.items()
         },
         same(),
-        inputs=("data", "indices", "updates"),
         differentiable=("data", "updates"),
         flops=each(1, "updates"),
     ),
@@ -242,7 +218,6 @@ _INDEXING = (
             for size, shape in ELEMENTWISE.items()
         },
         _choose,
-        inputs=("condition", "lhs", "rhs"),
         differentiable=("lhs", "rhs"),
     ),
     _indexing(
@@ -253,14 +228,12 @@ _INDEXING = (
             for size, shape in ELEMENTWISE.items()
         },
         same(),
-        inputs=("data", "mask"),
     ),
     _indexing(
         "slice",
         "the part from `begin` up to `end` (exclusive) by `step`, for each dimension (a view in some frameworks)",
         {size: _part(shape) for size, shape in ELEMENTWISE.items()},
         _slice,
-        inputs=("data",),
         aliasing=DIRECTIONS,
     ),
 )
@@ -302,18 +275,18 @@ def _bag_bytes(case: Case) -> int:
 
 
 def _bag(name: str, summary: str) -> Operator:
+    # Skewed is a recommender's: a million short rows, long bags.
+    sizes = {
+        "small": _table(64, 16, (8, 4)),
+        "common": _table(32_000, 128, (256, 32)),
+        "large": _table(100_000, 256, (1024, 64)),
+        "skewed": _table(1_000_000, 16, (64, 200)),
+    }
     return Operator(
-        name=name,
-        category="embedding",
-        summary=summary,
-        inputs=("indices", "weight"),
-        # Skewed is a recommender's: a million short rows, long bags.
-        sizes={
-            "small": _table(64, 16, (8, 4)),
-            "common": _table(32_000, 128, (256, 32)),
-            "large": _table(100_000, 256, (1024, 64)),
-            "skewed": _table(1_000_000, 16, (64, 200)),
-        },
+        name,
+        "embedding",
+        summary,
+        sizes=sizes,
         outputs=_bags,
         flops=_bag_flops,
         differentiable=("weight",),
@@ -323,12 +296,11 @@ def _bag(name: str, summary: str) -> Operator:
 
 
 _EMBEDDING = (
+    # Skewed is a recommender's: a million short rows.
     Operator(
-        name="embedding",
-        category="embedding",
-        summary="the row of the weight at each index",
-        inputs=("indices", "weight"),
-        # Skewed is a recommender's: a million short rows.
+        "embedding",
+        "embedding",
+        "the row of the weight at each index",
         sizes={
             "small": _table(64, 16, (8, 8)),
             "common": _table(32_000, 256, (32, 128)),
@@ -341,10 +313,9 @@ _EMBEDDING = (
         reads=("indices",),
     ),
     Operator(
-        name="one_hot",
-        category="embedding",
-        summary="for each index, a row of `depth` zeros with a one at that position",
-        inputs=("indices",),
+        "one_hot",
+        "embedding",
+        "for each index, a row of `depth` zeros with a one at that position",
         sizes={
             "small": _classes(32, 32),
             "common": _classes(1000, 1024),
@@ -353,7 +324,6 @@ _EMBEDDING = (
         },
         outputs=_spread,
         flops=none,
-        directions=FORWARD_ONLY,
     ),
     _bag("embedding_bag_sum", "for each row of indices, the sum of the weight's rows at them"),
     _bag("embedding_bag_mean", "for each row of indices, the mean of the weight's rows at them"),

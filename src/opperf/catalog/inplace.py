@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from opperf.catalog.definition import FORWARD_ONLY, Operator
-from opperf.catalog.formulas import ELEMENTWISE, each, none, same
+from opperf.catalog.definition import Operator
+from opperf.catalog.formulas import ELEMENTWISE, each, none, same, tensors
 from opperf.domain.case import Argument
 from opperf.domain.tensor import TensorSpec
 
@@ -14,34 +14,14 @@ POSITIVE = (0.5, 1.5)
 
 
 def _binary(name: str, summary: str, bounds: tuple[float, float] | None = None) -> Operator:
-    return Operator(
-        name=name,
-        category="inplace",
-        summary=summary,
-        inputs=("lhs", "rhs"),
-        sizes={
-            size: {"lhs": TensorSpec(shape), "rhs": TensorSpec(shape, range=bounds)}
-            for size, shape in ELEMENTWISE.items()
-        },
-        outputs=same("lhs"),
-        flops=each(1, "lhs"),
-        directions=FORWARD_ONLY,
-        mutates=("lhs",),
-    )
+    sizes = {
+        size: {"lhs": TensorSpec(shape), "rhs": TensorSpec(shape, range=bounds)} for size, shape in ELEMENTWISE.items()
+    }
+    return Operator(name, "inplace", summary, sizes, same("lhs"), each(1, "lhs"), mutates=("lhs",))
 
 
 def _unary(name: str, summary: str, **attributes: Argument) -> Operator:
-    return Operator(
-        name=name,
-        category="inplace",
-        summary=summary,
-        inputs=("data",),
-        sizes={size: {"data": TensorSpec(shape), **attributes} for size, shape in ELEMENTWISE.items()},
-        outputs=same(),
-        flops=each(1),
-        directions=FORWARD_ONLY,
-        mutates=("data",),
-    )
+    return Operator(name, "inplace", summary, tensors("data", more=attributes), same(), each(1), mutates=("data",))
 
 
 OPERATORS = (
@@ -52,34 +32,28 @@ OPERATORS = (
     _binary("remainder_inplace", "the remainder of the left divided by the right, in place", POSITIVE),
     _unary("relu_inplace", "negative values set to 0, in place"),
     _unary("clip_inplace", "values clamped to `low` and `high`, in place", low=-0.5, high=0.5),
+    # What is replaced is not read.
     Operator(
-        name="copy_to",
-        category="inplace",
-        summary="the data copied into an existing tensor",
-        inputs=("data", "destination"),
-        sizes={
-            size: {"data": TensorSpec(shape), "destination": TensorSpec(shape)} for size, shape in ELEMENTWISE.items()
-        },
+        "copy_to",
+        "inplace",
+        "the data copied into an existing tensor",
+        sizes=tensors("data", "destination"),
         outputs=same(),
         flops=none,
-        directions=FORWARD_ONLY,
         mutates=("destination",),
-        # What is replaced is not read.
         reads=("data",),
         picks=none,
         aliases=("copyto",),
     ),
+    # What is replaced is not read.
     Operator(
-        name="set_item",
-        category="inplace",
-        summary="every element replaced by the updates, as in `data[:] = updates`",
-        inputs=("data", "updates"),
-        sizes={size: {"data": TensorSpec(shape), "updates": TensorSpec(shape)} for size, shape in ELEMENTWISE.items()},
+        "set_item",
+        "inplace",
+        "every element replaced by the updates, as in `data[:] = updates`",
+        sizes=tensors("data", "updates"),
         outputs=same(),
         flops=none,
-        directions=FORWARD_ONLY,
         mutates=("data",),
-        # What is replaced is not read.
         reads=("updates",),
         picks=none,
     ),

@@ -7,14 +7,12 @@ from collections.abc import Mapping
 from opperf.catalog import matrix_product
 from opperf.catalog.definition import (
     DIRECTIONS,
-    EVERY_DIRECTION,
-    FORWARD_ONLY,
     Formula,
     Operator,
     Outputs,
     elements,
 )
-from opperf.catalog.formulas import ELEMENTWISE, like, none, product, same, whole
+from opperf.catalog.formulas import like, none, product, same, tensors, whole
 from opperf.domain.case import Argument, Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import SPD, TensorSpec
@@ -52,16 +50,9 @@ def _trace(case: Case) -> tuple[TensorSpec, ...]:
 def _matrix(
     name: str, summary: str, outputs: Outputs, flops: Formula = none, *, view: bool = False, **attributes: Argument
 ) -> Operator:
+    sizes = tensors("data", more=attributes)
     return Operator(
-        name=name,
-        category="linalg",
-        summary=summary,
-        inputs=("data",),
-        sizes={size: {"data": TensorSpec(shape), **attributes} for size, shape in ELEMENTWISE.items()},
-        outputs=outputs,
-        flops=flops,
-        differentiable=("data",),
-        aliasing=DIRECTIONS if view else (),
+        name, "linalg", summary, sizes, outputs, flops, differentiable=("data",), aliasing=DIRECTIONS if view else ()
     )
 
 
@@ -168,22 +159,12 @@ def _algebra(
     **attributes: Argument,
 ) -> Operator:
     """Declare `name`, with the shapes of its inputs for each size; `smooth` operators have a gradient."""
-    roles = tuple(sizes["common"])
-    return Operator(
-        name=name,
-        category="linalg",
-        summary=summary,
-        inputs=roles,
-        sizes={
-            size: {**{role: TensorSpec(shape, values=values) for role, shape in of_size.items()}, **attributes}
-            for size, of_size in sizes.items()
-        },
-        outputs=outputs,
-        flops=flops,
-        directions=EVERY_DIRECTION if smooth else FORWARD_ONLY,
-        differentiable=roles if smooth else (),
-        aliases=aliases,
-    )
+    cases = {
+        size: {**{role: TensorSpec(shape, values=values) for role, shape in of_size.items()}, **attributes}
+        for size, of_size in sizes.items()
+    }
+    roles = tuple(sizes["common"]) if smooth else ()
+    return Operator(name, "linalg", summary, cases, outputs, flops, differentiable=roles, aliases=aliases)
 
 
 _SQUARE = {size: {"data": (rows, rows)} for size, rows in SQUARES.items()}

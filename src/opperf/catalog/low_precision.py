@@ -1,9 +1,9 @@
-"""Products of numbers in four and eight bits that scales make real ones again."""
+"""Products of numbers in four and eight bits that scales make real ones again; a part of the family of serving."""
 
 from __future__ import annotations
 
-from opperf.catalog.definition import FORWARD_ONLY, Arguments, Operator, Outputs
-from opperf.catalog.formulas import like, whole
+from opperf.catalog.definition import Arguments, Operator, Outputs
+from opperf.catalog.formulas import like, tensors, whole
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
@@ -125,16 +125,15 @@ def _quantized(dtype: str) -> Outputs:
 
 
 def _quantize(name: str, summary: str, dtype: str, aliases: tuple[str, ...] = ()) -> Operator:
+    # Its size, the maximum of the block, the quotient and its rounding.
+    sizes = tensors("data", shapes=ROWS, more={"block": BLOCK})
     return Operator(
-        name=name,
-        category="low_precision",
-        summary=summary,
-        inputs=("data",),
-        sizes={size: {"data": TensorSpec(shape), "block": BLOCK} for size, shape in ROWS.items()},
+        name,
+        "low_precision",
+        summary,
+        sizes=sizes,
         outputs=_quantized(dtype),
-        # Its size, the maximum of the block, the quotient and its rounding.
         flops=lambda case: 4 * case.tensor("data").elements,
-        directions=FORWARD_ONLY,
         rough=True,
         aliases=aliases,
     )
@@ -142,36 +141,30 @@ def _quantize(name: str, summary: str, dtype: str, aliases: tuple[str, ...] = ()
 
 OPERATORS = (
     Operator(
-        name="float8_matmul",
-        category="low_precision",
-        summary="the product of floats of eight bits with a transposed matrix of them, times the scale of each",
-        inputs=("lhs", "rhs", "lhs_scale", "rhs_scale"),
+        "float8_matmul",
+        "low_precision",
+        "the product of floats of eight bits with a transposed matrix of them, times the scale of each",
         sizes={size: _float8(*shape) for size, shape in PRODUCTS.items()},
         outputs=_product,
         flops=_scaled_flops,
-        directions=FORWARD_ONLY,
         aliases=("scaled_mm",),
     ),
     Operator(
-        name="int8_weight_matmul",
-        category="low_precision",
-        summary="the product with a transposed weight in eight bits (out, in), one scale for each row of it",
-        inputs=("data", "weight", "scale"),
+        "int8_weight_matmul",
+        "low_precision",
+        "the product with a transposed weight in eight bits (out, in), one scale for each row of it",
         sizes={size: _int8(*shape) for size, shape in PRODUCTS.items()},
         outputs=_weighed,
         flops=_weighed_flops,
-        directions=FORWARD_ONLY,
         aliases=("int8_weight_only_matmul",),
     ),
     Operator(
-        name="int4_matmul",
-        category="low_precision",
-        summary="the product with a transposed weight in four bits less 8, two in a byte, one scale for each block",
-        inputs=("data", "weight", "scale"),
+        "int4_matmul",
+        "low_precision",
+        "the product with a transposed weight in four bits less 8, two in a byte, one scale for each block",
         sizes={size: _int4(*shape) for size, shape in PRODUCTS.items()},
         outputs=_half_bytes,
         flops=_packed_flops,
-        directions=FORWARD_ONLY,
         aliases=("int4_weight_only_matmul",),
     ),
     _quantize(
@@ -186,13 +179,11 @@ OPERATORS = (
         aliases=("mxfp8_quantize",),
     ),
     Operator(
-        name="block_scaled_matmul",
-        category="low_precision",
-        summary="the product with a transposed matrix, both in eight bits with a scale for each block of a row",
-        inputs=("lhs", "rhs", "lhs_scale", "rhs_scale"),
+        "block_scaled_matmul",
+        "low_precision",
+        "the product with a transposed matrix, both in eight bits with a scale for each block of a row",
         sizes={size: _blocks(*shape) for size, shape in PRODUCTS.items()},
         outputs=_block_product,
         flops=_block_flops,
-        directions=FORWARD_ONLY,
     ),
 )

@@ -78,15 +78,15 @@ def _product(
     backward_flops: int = 2,
     aliases: tuple[str, ...] = (),
 ) -> Operator:
+    sizes = {
+        size: {role: TensorSpec(shape) for role, shape in zip(inputs, of_size, strict=True)}
+        for size, of_size in shapes.items()
+    }
     return Operator(
-        name=name,
-        category="matmul",
-        summary=summary,
-        inputs=inputs,
-        sizes={
-            size: {role: TensorSpec(shape) for role, shape in zip(inputs, of_size, strict=True)}
-            for size, of_size in shapes.items()
-        },
+        name,
+        "matmul",
+        summary,
+        sizes=sizes,
         outputs=outputs,
         flops=flops or _along_last(outputs),
         differentiable=inputs,

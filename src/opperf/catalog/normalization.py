@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from opperf.catalog.definition import Formula, Operator
-from opperf.catalog.formulas import ELEMENTWISE, each, flag, same
+from opperf.catalog.formulas import each, flag, same, tensors
 from opperf.domain.case import Argument, Case
 from opperf.domain.tensor import TensorSpec
 
@@ -46,15 +46,16 @@ def _normalization(
 ) -> Operator:
     """Declare `name`; `parameters` makes the other inputs from the shape of the data."""
     roles = tuple(parameters(shapes["common"]))
+    sizes = {size: {"data": TensorSpec(shape), **parameters(shape), **attributes} for size, shape in shapes.items()}
+    inputs = ("data", *(role for role in roles if role not in mutates))
     return Operator(
-        name=name,
-        category="normalization",
-        summary=summary,
-        inputs=("data", *roles),
-        sizes={size: {"data": TensorSpec(shape), **parameters(shape), **attributes} for size, shape in shapes.items()},
+        name,
+        "normalization",
+        summary,
+        sizes=sizes,
         outputs=same(),
         flops=flops,
-        differentiable=("data", *(role for role in roles if role not in mutates)),
+        differentiable=inputs,
         mutates=mutates,
         aliases=aliases,
     )
@@ -142,16 +143,8 @@ SHAPES = {"small": (8, 128), "common": (1024, 1024), "large": (512, 32_768), "sk
 
 
 def _softmax(name: str, summary: str, operations: int) -> Operator:
-    return Operator(
-        name=name,
-        category="softmax",
-        summary=summary,
-        inputs=("data",),
-        sizes={size: {"data": TensorSpec(shape), "axis": -1} for size, shape in SHAPES.items()},
-        outputs=same(),
-        flops=each(operations),
-        differentiable=("data",),
-    )
+    sizes = tensors("data", shapes=SHAPES, more={"axis": -1})
+    return Operator(name, "softmax", summary, sizes, same(), each(operations), differentiable=("data",))
 
 
 _SOFTMAX = (
@@ -170,11 +163,10 @@ def _flops(case: Case) -> int:
 
 _DROPOUT = (
     Operator(
-        name="dropout",
-        category="dropout",
-        summary="zeros with probability `rate`, the rest scaled up by 1 / (1 - rate); the input when not `training`",
-        inputs=("data",),
-        sizes={size: {"data": TensorSpec(shape), "rate": 0.5, "training": True} for size, shape in ELEMENTWISE.items()},
+        "dropout",
+        "dropout",
+        "zeros with probability `rate`, the rest scaled up by 1 / (1 - rate); the input when not `training`",
+        sizes=tensors("data", more={"rate": 0.5, "training": True}),
         outputs=same(),
         flops=_flops,
         differentiable=("data",),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opperf.catalog.definition import Operator, elements
-from opperf.catalog.formulas import each, like, product, wholes, windows
+from opperf.catalog.definition import Arguments, Operator, elements
+from opperf.catalog.formulas import each, like, product, tensors, wholes, windows
 from opperf.domain.case import Case
 from opperf.domain.tensor import TensorSpec
 
@@ -26,6 +26,10 @@ SHAPES: dict[int, dict[str, _Shape]] = {
         "skewed": (1, 2048, 2, 7, 7),
     },
 }
+
+
+#: Windows of a norm that do not overlap.
+NORM: Arguments = {"kernel": (2, 2), "stride": (2, 2), "power": 2}
 
 
 def _kernel(case: Case) -> _Shape:
@@ -49,12 +53,12 @@ def _pool(name: str, summary: str, dimensions: int, kernel: int, stride: int, pa
         "stride": (stride,) * dimensions,
         "padding": (padding,) * dimensions,
     }
+    sizes = tensors("data", shapes=SHAPES[dimensions], more=attributes)
     return Operator(
-        name=name,
-        category="pooling",
-        summary=summary,
-        inputs=("data",),
-        sizes={size: {"data": TensorSpec(shape), **attributes} for size, shape in SHAPES[dimensions].items()},
+        name,
+        "pooling",
+        summary,
+        sizes=sizes,
         outputs=_pool_outputs,
         flops=lambda case: elements(_pool_outputs(case)) * product(_kernel(case)),
         differentiable=("data",),
@@ -62,16 +66,8 @@ def _pool(name: str, summary: str, dimensions: int, kernel: int, stride: int, pa
 
 
 def _global_pool(name: str, summary: str, dimensions: int = 2) -> Operator:
-    return Operator(
-        name=name,
-        category="pooling",
-        summary=summary,
-        inputs=("data",),
-        sizes={size: {"data": TensorSpec(shape)} for size, shape in SHAPES[dimensions].items()},
-        outputs=_global,
-        flops=each(1),
-        differentiable=("data",),
-    )
+    sizes = tensors("data", shapes=SHAPES[dimensions])
+    return Operator(name, "pooling", summary, sizes, _global, each(1), differentiable=("data",))
 
 
 def _adapt(case: Case) -> tuple[TensorSpec, ...]:
@@ -97,29 +93,24 @@ OPERATORS = (
     _global_pool("global_max_pool1d", "the largest value of each channel of a sequence, as one number", 1),
     _global_pool("global_avg_pool3d", "the mean of each channel of a volume, as one number", 3),
     _global_pool("global_max_pool3d", "the largest value of each channel of a volume, as one number", 3),
+    # Windows overlap by a row or column at most where the sizes do not divide: each element is added about once.
     Operator(
-        name="adaptive_avg_pool2d",
-        category="pooling",
-        summary="the means of `output_size` windows that cover the image evenly and may overlap",
-        inputs=("data",),
+        "adaptive_avg_pool2d",
+        "pooling",
+        "the means of `output_size` windows that cover the image evenly and may overlap",
         sizes={
             size: {"data": TensorSpec(shape), "output_size": (edge, edge)}
             for (size, shape), edge in zip(SHAPES[2].items(), (5, 7, 7, 3), strict=True)
         },
         outputs=_adapt,
-        # Windows overlap by a row or column at most where the sizes do not divide: each element is added about once.
         flops=each(1),
         differentiable=("data",),
     ),
     Operator(
-        name="lp_pool2d",
-        category="pooling",
-        summary="the `power`-norm of each window of an image",
-        inputs=("data",),
-        sizes={
-            size: {"data": TensorSpec(shape, range=(0.1, 1.0)), "kernel": (2, 2), "stride": (2, 2), "power": 2}
-            for size, shape in SHAPES[2].items()
-        },
+        "lp_pool2d",
+        "pooling",
+        "the `power`-norm of each window of an image",
+        sizes=tensors("data", shapes=SHAPES[2], range=(0.1, 1.0), more=NORM),
         outputs=_pool_outputs,
         flops=_powers,
         differentiable=("data",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opperf.catalog.definition import FORWARD_ONLY, Arguments, Formula, Operator, Outputs, elements
+from opperf.catalog.definition import Arguments, Formula, Operator, Outputs, elements
 from opperf.catalog.formulas import ELEMENTWISE, each, indices, like, none, same, whole
 from opperf.domain.case import Argument, Case
 from opperf.domain.errors import InputError
@@ -93,17 +93,7 @@ def _recurrent(
     name: str, summary: str, kind: str, sizes: Mapping[str, Arguments], outputs: Outputs, aliases: tuple[str, ...] = ()
 ) -> Operator:
     roles = tuple(sizes["common"])
-    return Operator(
-        name=name,
-        category="recurrent",
-        summary=summary,
-        inputs=roles,
-        sizes=sizes,
-        outputs=outputs,
-        flops=_work(kind),
-        differentiable=roles,
-        aliases=aliases,
-    )
+    return Operator(name, "recurrent", summary, sizes, outputs, _work(kind), differentiable=roles, aliases=aliases)
 
 
 def _cell(name: str, summary: str, kind: str) -> Operator:
@@ -177,17 +167,8 @@ def _sequence(
         lengths = TensorSpec((batch,), "int64", range=(1, length + 1))
         return {"data": TensorSpec(shape), "lengths": lengths, **attributes}
 
-    return Operator(
-        name=name,
-        category="sequence",
-        summary=summary,
-        inputs=("data", "lengths"),
-        sizes={size: arguments(shape) for size, shape in SHAPES.items()},
-        outputs=outputs,
-        flops=none,
-        differentiable=("data",),
-        reads=reads,
-    )
+    sizes = {size: arguments(shape) for size, shape in SHAPES.items()}
+    return Operator(name, "sequence", summary, sizes, outputs, none, differentiable=("data",), reads=reads)
 
 
 _SEQUENCE = (
@@ -234,29 +215,12 @@ def _segment(name: str, summary: str, flops: Formula) -> Operator:
     def arguments(rows: int, width: int, count: int) -> Arguments:
         return {"data": TensorSpec((rows, width)), "segments": indices((rows,), count), "count": count}
 
-    return Operator(
-        name=name,
-        category="segment",
-        summary=summary,
-        inputs=("data", "segments"),
-        sizes={size: arguments(*numbers) for size, numbers in SEGMENTS.items()},
-        outputs=_segments,
-        flops=flops,
-        differentiable=("data",),
-    )
+    sizes = {size: arguments(*numbers) for size, numbers in SEGMENTS.items()}
+    return Operator(name, "segment", summary, sizes, _segments, flops, differentiable=("data",))
 
 
 def _place(name: str, summary: str, sizes: Mapping[str, Arguments]) -> Operator:
-    return Operator(
-        name=name,
-        category="segment",
-        summary=summary,
-        inputs=("data", "indices", "updates"),
-        sizes=sizes,
-        outputs=same(),
-        flops=each(1, "updates"),
-        differentiable=("data", "updates"),
-    )
+    return Operator(name, "segment", summary, sizes, same(), each(1, "updates"), differentiable=("data", "updates"))
 
 
 def _pointwise(shape: _segment_Shape) -> Arguments:
@@ -299,40 +263,34 @@ _SEGMENT = (
         {size: _pointwise(shape) for size, shape in POINTWISE.items()},
     ),
     Operator(
-        name="bincount",
-        category="segment",
-        summary="how often each integer below `count` occurs",
-        inputs=("data",),
+        "bincount",
+        "segment",
+        "how often each integer below `count` occurs",
         sizes={
             size: {"data": indices((number,), places), "count": places} for size, (number, places) in COUNTS.items()
         },
         outputs=lambda case: (TensorSpec((whole(case, "count"),), "int64"),),
         flops=each(1),
-        directions=FORWARD_ONLY,
     ),
     Operator(
-        name="histogram",
-        category="segment",
-        summary="how many elements lie in each of `bins` equal bins from `low` to `high`",
-        inputs=("data",),
+        "histogram",
+        "segment",
+        "how many elements lie in each of `bins` equal bins from `low` to `high`",
         sizes={size: _histogram(*numbers) for size, numbers in COUNTS.items()},
         outputs=lambda case: (TensorSpec((whole(case, "bins"),), "int64"),),
         flops=each(3),
-        directions=FORWARD_ONLY,
         rough=True,
     ),
     Operator(
-        name="searchsorted",
-        category="segment",
-        summary="the index at which each value would be inserted into sorted data",
-        inputs=("data", "values"),
+        "searchsorted",
+        "segment",
+        "the index at which each value would be inserted into sorted data",
         sizes={
             size: {"data": TensorSpec((count,)), "values": TensorSpec((values,))}
             for size, (count, values) in SEARCHES.items()
         },
         outputs=_find,
         flops=_search_flops,
-        directions=FORWARD_ONLY,
     ),
 )
 

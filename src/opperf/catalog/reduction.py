@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from opperf.catalog.definition import EVERY_DIRECTION, FORWARD_ONLY, Arguments, Formula, Operator
-from opperf.catalog.formulas import ELEMENTWISE, axis_of, each, indices, like, reduce_shape, same, whole
+from opperf.catalog.definition import Arguments, Formula, Operator
+from opperf.catalog.formulas import ELEMENTWISE, axis_of, each, indices, like, reduce_shape, same, tensors, whole
 from opperf.catalog.training import CLASSES
 from opperf.domain.case import Argument, Case
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
@@ -41,44 +42,20 @@ def _reduction(
     operations: int = 1,
     data: TensorSpec = PLAIN,
     result: str | None = None,
-    aliasing: tuple[str, ...] = (),
-    aliases: tuple[str, ...] = (),
-    rough: bool = False,
+    **more: Any,
 ) -> Operator:
-    """Declare `name`; with its own `result` dtype it has no gradient."""
+    """Declare `name`; with its own `result` dtype it has no gradient. `more` are fields of `Operator`."""
 
     def outputs(case: Case) -> tuple[TensorSpec, ...]:
         tensor = case.tensor("data")
         return (like(tensor, reduce_shape(case, tensor.shape), result),)
 
-    return Operator(
-        name=name,
-        category="reduction",
-        summary=summary,
-        inputs=("data",),
-        sizes=_sizes(data, keepdims=False),
-        outputs=outputs,
-        flops=each(operations),
-        directions=FORWARD_ONLY if result else EVERY_DIRECTION,
-        differentiable=() if result else ("data",),
-        aliasing=aliasing,
-        aliases=aliases,
-        rough=rough,
-    )
+    sizes, inputs = _sizes(data, keepdims=False), () if result else ("data",)
+    return Operator(name, "reduction", summary, sizes, outputs, each(operations), differentiable=inputs, **more)
 
 
 def _running(name: str, summary: str, data: TensorSpec, *, rough: bool = False) -> Operator:
-    return Operator(
-        name=name,
-        category="reduction",
-        summary=summary,
-        inputs=("data",),
-        sizes=_sizes(data),
-        outputs=same(),
-        flops=each(1),
-        differentiable=("data",),
-        rough=rough,
-    )
+    return Operator(name, "reduction", summary, _sizes(data), same(), each(1), differentiable=("data",), rough=rough)
 
 
 _REDUCTION = (
@@ -141,27 +118,18 @@ def _best(case: Case) -> tuple[TensorSpec, ...]:
 
 
 def _sort(name: str, summary: str, *, smooth: bool) -> Operator:
-    return Operator(
-        name=name,
-        category="sorting",
-        summary=summary,
-        inputs=("data",),
-        sizes={size: {"data": TensorSpec(shape), "axis": -1, "descending": False} for size, shape in SHAPES.items()},
-        outputs=same() if smooth else _positions,
-        flops=_sort_flops,
-        directions=EVERY_DIRECTION if smooth else FORWARD_ONLY,
-        differentiable=("data",) if smooth else (),
-    )
+    sizes = tensors("data", shapes=SHAPES, more={"axis": -1, "descending": False})
+    outputs, inputs = (same(), ("data",)) if smooth else (_positions, ())
+    return Operator(name, "sorting", summary, sizes, outputs, _sort_flops, differentiable=inputs)
 
 
 _SORTING = (
     _sort("sort", "the sorted values (indices returned with them are not counted)", smooth=True),
     _sort("argsort", "the indices that sort the values", smooth=False),
     Operator(
-        name="topk",
-        category="sorting",
-        summary="the `k` largest (or smallest) values, sorted, and their indices",
-        inputs=("data",),
+        "topk",
+        "sorting",
+        "the `k` largest (or smallest) values, sorted, and their indices",
         sizes={
             size: {"data": TensorSpec(shape), "k": k, "axis": -1, "largest": True}
             for size, (shape, k) in SELECTIONS.items()
@@ -201,19 +169,8 @@ def _score(
     picks: bool = False,
 ) -> Operator:
     """Declare `name`; one that `picks` reads of the data the element of each label and no more."""
-    return Operator(
-        name=name,
-        category="score",
-        summary=summary,
-        inputs=("data", "labels"),
-        sizes=sizes,
-        outputs=_number,
-        flops=flops,
-        directions=FORWARD_ONLY,
-        reads=("labels",) if picks else None,
-        picks=_picked_bytes if picks else None,
-        aliases=aliases,
-    )
+    reads, rows = (("labels",), _picked_bytes) if picks else (None, None)
+    return Operator(name, "score", summary, sizes, _number, flops, reads=reads, picks=rows, aliases=aliases)
 
 
 def _classes(bounds: tuple[float, float] | None = None, **attributes: Argument) -> dict[str, Arguments]:
@@ -228,7 +185,7 @@ def _two_classes() -> dict[str, Arguments]:
 
 
 def _pairs() -> dict[str, Arguments]:
-    return {size: {"data": TensorSpec(shape), "labels": TensorSpec(shape)} for size, shape in ELEMENTWISE.items()}
+    return tensors("data", "labels")
 
 
 def _pick(operations: int) -> Formula:

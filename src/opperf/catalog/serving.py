@@ -1,8 +1,8 @@
-"""What serving a language model needs: attention over a cache, the cache itself, the next token, a fused last layer."""
+"""What serving language models needs: attention and its cache, the next token, products of few bits, state spaces."""
 
 from __future__ import annotations
 
-from opperf.catalog.definition import FORWARD_ONLY, Arguments, Operator
+from opperf.catalog.definition import Arguments, Operator
 from opperf.catalog.formulas import each, indices, like, none, product, same, whole, wholes
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
@@ -210,22 +210,19 @@ SERVING, SAMPLING = "serving", "sampling"
 
 _ATTENTION = (
     Operator(
-        name="paged_attention",
-        category=SERVING,
-        summary="one query for each sequence against keys and values on the pages of a cache, as far as it is long",
-        inputs=("query", "key_cache", "value_cache", "page_table", "lengths"),
+        "paged_attention",
+        SERVING,
+        "one query for each sequence against keys and values on the pages of a cache, as far as it is long",
         sizes={size: _paged(shape) for size, shape in PAGED.items()},
         outputs=_paged_outputs,
         flops=_paged_flops,
-        directions=FORWARD_ONLY,
         reads=("query", "page_table", "lengths"),
         picks=_paged_rows,
     ),
     Operator(
-        name="variable_length_attention",
-        category=SERVING,
-        summary="causal attention within sequences of several lengths, one after the other; (tokens, heads, width)",
-        inputs=("query", "key", "value"),
+        "variable_length_attention",
+        SERVING,
+        "causal attention within sequences of several lengths, one after the other; (tokens, heads, width)",
         sizes={size: _sequences(*arguments) for size, arguments in PACKED.items()},
         outputs=_packed_outputs,
         flops=_packed_flops,
@@ -234,10 +231,9 @@ _ATTENTION = (
         aliases=("varlen_attention",),
     ),
     Operator(
-        name="sliding_window_attention",
-        category=SERVING,
-        summary="causal attention in which each query sees the last `window` keys, its own among them",
-        inputs=("query", "key", "value"),
+        "sliding_window_attention",
+        SERVING,
+        "causal attention in which each query sees the last `window` keys, its own among them",
         sizes={size: _window(*arguments) for size, arguments in WINDOWS.items()},
         outputs=same("query"),
         flops=_window_flops,
@@ -245,36 +241,31 @@ _ATTENTION = (
         backward_flops=2,
     ),
     Operator(
-        name="multi_head_latent_attention",
-        category=SERVING,
-        summary="one query for each sequence against a latent cache that all heads share, the projections absorbed",
-        inputs=("query", "query_turned", "latent", "key_turned", "key_weight", "value_weight"),
+        "multi_head_latent_attention",
+        SERVING,
+        "one query for each sequence against a latent cache that all heads share, the projections absorbed",
         sizes={size: _latent(shape) for size, shape in LATENT.items()},
         outputs=_latent_outputs,
         flops=_latent_flops,
-        directions=FORWARD_ONLY,
         aliases=("mla",),
     ),
     Operator(
-        name="cache_append",
-        category=SERVING,
-        summary="the keys or values of new tokens written into a cache at `position`; (batch, heads, length, width)",
-        inputs=("cache", "update"),
+        "cache_append",
+        SERVING,
+        "the keys or values of new tokens written into a cache at `position`; (batch, heads, length, width)",
         sizes={size: _cache(shape) for size, shape in CACHES.items()},
         outputs=_cache_outputs,
         flops=none,
-        directions=FORWARD_ONLY,
         mutates=("cache",),
         moves=lambda case: 2 * case.tensor("update").nbytes,
     ),
+    # Four of `rms_norm` and three of `rotary_embedding` for each element.
     Operator(
-        name="rotary_qk_norm",
-        category=SERVING,
-        summary="queries and keys divided by their root mean square, weighted, and turned by angles of their places",
-        inputs=("query", "key", "query_weight", "key_weight", "cosine", "sine"),
+        "rotary_qk_norm",
+        SERVING,
+        "queries and keys divided by their root mean square, weighted, and turned by angles of their places",
         sizes={size: _turn(shape) for size, shape in TURNED.items()},
         outputs=_turned,
-        # Four of `rms_norm` and three of `rotary_embedding` for each element.
         flops=lambda case: 7 * (case.tensor("query").elements + case.tensor("key").elements),
         differentiable=("query", "key", "query_weight", "key_weight"),
     ),
@@ -295,10 +286,9 @@ def _logits(sequences: int, vocabulary: int) -> TensorSpec:
 
 _SAMPLING = (
     Operator(
-        name="top_p_sampling",
-        category=SAMPLING,
-        summary="the token that a draw in [0, 1) picks among the most likely ones, which have a share of `p` together",
-        inputs=("logits", "draws"),
+        "top_p_sampling",
+        SAMPLING,
+        "the token that a draw in [0, 1) picks among the most likely ones, which have a share of `p` together",
         sizes={
             size: {
                 "logits": _logits(sequences, vocabulary),
@@ -309,15 +299,13 @@ _SAMPLING = (
         },
         outputs=_tokens,
         flops=each(6, "logits"),
-        directions=FORWARD_ONLY,
         rough=True,
         aliases=("nucleus_sampling",),
     ),
     Operator(
-        name="repetition_penalty",
-        category=SAMPLING,
-        summary="the logits of tokens that were there, divided by the `penalty` if positive, else multiplied by it",
-        inputs=("logits", "tokens"),
+        "repetition_penalty",
+        SAMPLING,
+        "the logits of tokens that were there, divided by the `penalty` if positive, else multiplied by it",
         sizes={
             size: {
                 "logits": _logits(sequences, vocabulary),
@@ -328,7 +316,6 @@ _SAMPLING = (
         },
         outputs=same("logits"),
         flops=each(1, "tokens"),
-        directions=FORWARD_ONLY,
     ),
 )
 
@@ -355,10 +342,9 @@ def _loss_flops(case: Case) -> int:
 
 _LOSS = (
     Operator(
-        name="linear_cross_entropy",
-        category="fused_loss",
-        summary="the mean cross entropy of a model's last layer, whose logits no one else needs",
-        inputs=("data", "weight", "labels"),
+        "linear_cross_entropy",
+        "fused_loss",
+        "the mean cross entropy of a model's last layer, whose logits no one else needs",
         sizes={size: _project(*shape) for size, shape in PROJECTED.items()},
         outputs=_loss,
         flops=_loss_flops,

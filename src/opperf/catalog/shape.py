@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from opperf.catalog import conversion
 from opperf.catalog.definition import DIRECTIONS, Arguments, Operator, Outputs
@@ -115,27 +116,19 @@ def _layout(
     new_shape: _NewShape | None = None,
     *,
     outputs: Outputs | None = None,
-    aliasing: tuple[str, ...] = (),
-    aliases: tuple[str, ...] = (),
+    **more: Any,
 ) -> Operator:
-    """Declare `name`; `arguments` makes a case of a number of rows and columns; without a `new_shape` it stays."""
+    """Declare `name`; `arguments` makes a case of a number of rows and columns; without a `new_shape` it stays.
+
+    `more` are fields of `Operator`.
+    """
 
     def reinterpret(case: Case) -> tuple[TensorSpec, ...]:
         data = case.tensor("data")
         return (like(data, new_shape(case, data.shape) if new_shape else data.shape),)
 
-    return Operator(
-        name=name,
-        category="shape",
-        summary=summary,
-        inputs=("data",),
-        sizes={size: arguments(*shape) for size, shape in ELEMENTWISE.items()},
-        outputs=outputs or reinterpret,
-        flops=none,
-        differentiable=("data",),
-        aliasing=aliasing,
-        aliases=aliases,
-    )
+    sizes = {size: arguments(*shape) for size, shape in ELEMENTWISE.items()}
+    return Operator(name, "shape", summary, sizes, outputs or reinterpret, none, differentiable=("data",), **more)
 
 
 def _table(**attributes: Argument) -> Callable[[int, int], Arguments]:
@@ -169,10 +162,9 @@ _SHAPE = (
         aliases=("view",),
     ),
     Operator(
-        name="reshape_like",
-        category="shape",
-        summary="the same elements in the shape of `like`, whose values are not read",
-        inputs=("data", "like"),
+        "reshape_like",
+        "shape",
+        "the same elements in the shape of `like`, whose values are not read",
         sizes={
             size: {"data": TensorSpec((rows, columns)), "like": TensorSpec((rows // 2, columns * 2))}
             for size, (rows, columns) in ELEMENTWISE.items()
@@ -300,17 +292,9 @@ def _move(
     *aliases: str,
     aliasing: tuple[str, ...] = ("backward",),
 ) -> Operator:
+    sizes = {size: arguments(*parts) for size, parts in PARTS.items()}
     return Operator(
-        name=name,
-        category="join_split",
-        summary=summary,
-        inputs=("data",),
-        sizes={size: arguments(*parts) for size, parts in PARTS.items()},
-        outputs=outputs,
-        flops=none,
-        differentiable=("data",),
-        aliasing=aliasing,
-        aliases=aliases,
+        name, "join_split", summary, sizes, outputs, none, differentiable=("data",), aliasing=aliasing, aliases=aliases
     )
 
 

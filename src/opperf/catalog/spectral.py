@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from opperf.catalog.definition import FORWARD_ONLY, Operator
+from opperf.catalog.definition import Operator
 from opperf.catalog.formulas import product
 from opperf.domain.case import Case
 from opperf.domain.tensor import TensorSpec
@@ -41,16 +41,8 @@ def _transform(
         return round(product(extents[:-axes]) * (each if dtype == output else each / 2))
 
     shapes = SIGNALS if axes == 1 else IMAGES
-    return Operator(
-        name=name,
-        category="spectral",
-        summary=summary,
-        inputs=("data",),
-        sizes={size: {"data": TensorSpec(_input_shape(shape, dtype, output), dtype)} for size, shape in shapes.items()},
-        outputs=outputs,
-        flops=flops,
-        directions=FORWARD_ONLY,
-    )
+    sizes = {size: {"data": TensorSpec(_input_shape(shape, dtype, output), dtype)} for size, shape in shapes.items()}
+    return Operator(name, "spectral", summary, sizes, outputs, flops)
 
 
 def _as_wide(last: int) -> int:

@@ -1,8 +1,8 @@
-"""Selective state spaces: the scan over a sequence, its single step, and the short convolution before it."""
+"""Selective state spaces: scan, single step, and the short convolution before; a part of the family of serving."""
 
 from __future__ import annotations
 
-from opperf.catalog.definition import FORWARD_ONLY, Arguments, Operator
+from opperf.catalog.definition import Arguments, Operator
 from opperf.catalog.formulas import like, same
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
@@ -73,32 +73,28 @@ def _flops(case: Case) -> int:
 
 OPERATORS = (
     Operator(
-        name="selective_scan",
-        category="state_space",
-        summary="a sequence through states of each channel that decay by steps of its own; (batch, length, channels)",
-        inputs=("data", "step", "decay", "input_weight", "output_weight", "skip"),
+        "selective_scan",
+        "state_space",
+        "a sequence through states of each channel that decay by steps of its own; (batch, length, channels)",
         sizes={size: _scan(*shape) for size, shape in SCANS.items()},
         outputs=_outputs,
         flops=_flops,
         differentiable=("data", "step", "decay", "input_weight", "output_weight", "skip"),
     ),
     Operator(
-        name="selective_state_update",
-        category="state_space",
-        summary="one step of a selective scan, which changes the state; (batch, channels, states)",
-        inputs=("state", "data", "step", "decay", "input_weight", "output_weight", "skip"),
+        "selective_state_update",
+        "state_space",
+        "one step of a selective scan, which changes the state; (batch, channels, states)",
         sizes={size: _step(*shape) for size, shape in STEPS.items()},
         outputs=_outputs,
         flops=_flops,
-        directions=FORWARD_ONLY,
         mutates=("state",),
         writes=("state",),
     ),
     Operator(
-        name="causal_conv1d",
-        category="state_space",
-        summary="each channel convolved with a few weights of its own, which see the past, plus a bias",
-        inputs=("data", "weight", "bias"),
+        "causal_conv1d",
+        "state_space",
+        "each channel convolved with a few weights of its own, which see the past, plus a bias",
         sizes={size: _convolve(*shape) for size, shape in SEQUENCES.items()},
         outputs=same(),
         flops=lambda case: 2 * case.tensor("data").elements * case.tensor("weight").shape[-1],

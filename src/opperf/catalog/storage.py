@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opperf.catalog.definition import FORWARD_ONLY, Arguments, Formula, Operator, Outputs
-from opperf.catalog.formulas import ELEMENTWISE, each, like, none, same, whole
+from opperf.catalog.definition import Arguments, Formula, Operator, Outputs
+from opperf.catalog.formulas import ELEMENTWISE, each, like, none, same, tensors, whole
 from opperf.domain.case import Argument, Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import ITEM_SIZES, SPARSE, TensorSpec, zero_share
@@ -80,19 +80,7 @@ def _sparse(
     flops: Formula = none,
     aliases: tuple[str, ...] = (),
 ) -> Operator:
-    tensors = tuple(role for role, value in sizes["common"].items() if isinstance(value, TensorSpec))
-    return Operator(
-        name=name,
-        category="sparse",
-        summary=summary,
-        inputs=tensors,
-        sizes=sizes,
-        outputs=outputs,
-        flops=flops,
-        directions=FORWARD_ONLY,
-        moves=moves,
-        aliases=aliases,
-    )
+    return Operator(name, "sparse", summary, sizes, outputs, flops, moves=moves, aliases=aliases)
 
 
 def _matrix_sizes() -> dict[str, Arguments]:
@@ -297,38 +285,32 @@ def _bytes(shape: tuple[int, ...]) -> TensorSpec:
 
 _QUANTIZED = (
     Operator(
-        name="quantize_int8",
-        category="quantized",
-        summary="data divided by the scale, rounded, plus the zero point, saturated to eight bits",
-        inputs=("data",),
-        sizes={size: {"data": TensorSpec(shape), **SCALE} for size, shape in ELEMENTWISE.items()},
+        "quantize_int8",
+        "quantized",
+        "data divided by the scale, rounded, plus the zero point, saturated to eight bits",
+        sizes=tensors("data", more=SCALE),
         outputs=_turn("int8"),
         flops=each(2),
-        directions=FORWARD_ONLY,
         rough=True,
     ),
     Operator(
-        name="dequantize_int8",
-        category="quantized",
-        summary="8-bit values minus the zero point, times the scale",
-        inputs=("data",),
+        "dequantize_int8",
+        "quantized",
+        "8-bit values minus the zero point, times the scale",
         sizes={size: {"data": _bytes(shape), **SCALE} for size, shape in ELEMENTWISE.items()},
         outputs=_turn("float32"),
         flops=each(2),
-        directions=FORWARD_ONLY,
     ),
     Operator(
-        name="int8_matmul",
-        category="quantized",
-        summary="the product of two 8-bit matrices, summed in 32 bits",
-        inputs=("lhs", "rhs"),
+        "int8_matmul",
+        "quantized",
+        "the product of two 8-bit matrices, summed in 32 bits",
         sizes={
             size: {"lhs": _bytes((rows, length)), "rhs": _bytes((length, columns))}
             for size, (rows, length, columns) in PRODUCTS.items()
         },
         outputs=_quantized_product,
         flops=_product_flops,
-        directions=FORWARD_ONLY,
     ),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from opperf.catalog.definition import FORWARD_ONLY, Arguments, Formula, Operator, Outputs
+from opperf.catalog.definition import Arguments, Formula, Operator, Outputs
 from opperf.catalog.formulas import ELEMENTWISE, each, indices, like, same
 from opperf.domain.case import Argument, Case
 from opperf.domain.errors import InputError
@@ -56,25 +56,16 @@ def _declare(
     attributes: Mapping[str, Argument] | None = None,
     aliases: tuple[str, ...] = (),
 ) -> Operator:
-    return Operator(
-        name=name,
-        category="loss",
-        summary=summary,
-        inputs=("data", "labels"),
-        sizes={
-            size: {
-                "data": TensorSpec(shape, range=values),
-                "labels": labels(shape),
-                "reduction": "mean",
-                **(attributes or {}),
-            }
-            for size, shape in shapes.items()
-        },
-        outputs=_loss,
-        flops=flops,
-        differentiable=("data",),
-        aliases=aliases,
-    )
+    sizes = {
+        size: {
+            "data": TensorSpec(shape, range=values),
+            "labels": labels(shape),
+            "reduction": "mean",
+            **(attributes or {}),
+        }
+        for size, shape in shapes.items()
+    }
+    return Operator(name, "loss", summary, sizes, _loss, flops, differentiable=("data",), aliases=aliases)
 
 
 def _several(
@@ -87,18 +78,12 @@ def _several(
     **attributes: Argument,
 ) -> Operator:
     """Declare a loss of other tensors than predictions and labels; a gradient flows to those that are not labels."""
+    sizes = {
+        size: {**{role: make(shape) for role, make in tensors.items()}, **attributes, "reduction": "mean"}
+        for size, shape in ELEMENTWISE.items()
+    }
     return Operator(
-        name=name,
-        category="loss",
-        summary=summary,
-        inputs=tuple(tensors),
-        sizes={
-            size: {**{role: make(shape) for role, make in tensors.items()}, **attributes, "reduction": "mean"}
-            for size, shape in ELEMENTWISE.items()
-        },
-        outputs=outputs,
-        flops=flops,
-        differentiable=tuple(role for role in tensors if role != "labels"),
+        name, "loss", summary, sizes, outputs, flops, differentiable=tuple(role for role in tensors if role != "labels")
     )
 
 
@@ -245,10 +230,9 @@ _LOSS = (
         margin=1.0,
     ),
     Operator(
-        name="ctc_loss",
-        category="loss",
-        summary="minus the log-likelihood of label sequences under all alignments, from logits (time, batch, classes)",
-        inputs=("data", "labels"),
+        "ctc_loss",
+        "loss",
+        "minus the log-likelihood of label sequences under all alignments, from logits (time, batch, classes)",
         sizes={
             "small": _ctc_arguments(8, 2, 8, 3),
             "common": _ctc_arguments(100, 16, 64, 20),
@@ -289,24 +273,23 @@ def _update(
     **attributes: Argument,
 ) -> Operator:
     """Declare `name`; `states` are what the optimizer remembers, `operations` those for each element of the weight."""
+    sizes = {
+        size: {
+            "weight": TensorSpec(shape),
+            "gradient": TensorSpec(shape),
+            **{state: TensorSpec(shape, range=STATES[state]) for state in states},
+            "learning_rate": rate,
+            **attributes,
+        }
+        for size, shape in ELEMENTWISE.items()
+    }
     return Operator(
-        name=name,
-        category="optimizer",
-        summary=formula,
-        inputs=("weight", "gradient", *states),
-        sizes={
-            size: {
-                "weight": TensorSpec(shape),
-                "gradient": TensorSpec(shape),
-                **{state: TensorSpec(shape, range=STATES[state]) for state in states},
-                "learning_rate": rate,
-                **attributes,
-            }
-            for size, shape in ELEMENTWISE.items()
-        },
+        name,
+        "optimizer",
+        formula,
+        sizes=sizes,
         outputs=same("weight"),
         flops=each(operations, "weight"),
-        directions=FORWARD_ONLY,
         mutates=("weight", *states),
         writes=states,
     )
