@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import mxnet as mx
 
-from opperf.child.backends.binding import Call, arguments_of, parameters
+from opperf.child.backends.binding import Call, Derive, arguments_of, parameters
 from opperf.child.backends.mxnet.registry import RegisteredOperator
 from opperf.domain.dataclass import dataclass
 
@@ -71,6 +71,11 @@ def composition(
     stand_in = Composition(function, numpy) if settle is None else CallAdjustment(settle)
     path = f"composition:{function.__name__}"
     return Call(path, parameters(positional), parameters(keywords), stand_in, note, **more)
+
+
+def extent(name: str, axis: int) -> Derive:
+    """Make an argument of the size of an input along an axis, for which no symbol can be asked."""
+    return lambda arguments: int(arguments[name].shape[axis])
 
 
 def takes_numpy(function: Any) -> bool:

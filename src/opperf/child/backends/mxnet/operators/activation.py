@@ -8,7 +8,7 @@ from typing import Any
 from opperf.child.backends.arrays.windows import spread
 from opperf.child.backends.binding import Binding, Call, call
 from opperf.child.backends.mxnet.operators.normalization import rms_norm
-from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composition
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composition, extent
 
 # MXNet's activations.
 
@@ -92,7 +92,7 @@ def linear_relu(F: Any, data: Any, weight: Any, bias: Any, *, width: int) -> Any
     return F.relu(F.FullyConnected(data, weight, bias, num_hidden=width, flatten=False))
 
 
-def linear_gelu(F: Any, data: Any, weight: Any, bias: Any, *, width: int, approximate: str) -> Any:
+def linear_gelu(F: Any, data: Any, weight: Any, bias: Any, *, width: int, approximate: str = "none") -> Any:
     """Multiply, add the bias, then gelu."""
     return _gelu_of(F, F.FullyConnected(data, weight, bias, num_hidden=width, flatten=False), approximate)
 
@@ -149,16 +149,9 @@ def _conv_batch_norm_relu(*arrays: Any, **settings: Any) -> CallSpec:
     return Composition(conv_batch_norm_relu), inputs, keywords
 
 
-def _linear_relu(data: Any, weight: Any, bias: Any) -> CallSpec:
-    return Composition(linear_relu), (data, weight, bias), {"width": weight.shape[0]}
-
-
-def _linear_gelu(data: Any, weight: Any, bias: Any, approximate: str = "none") -> CallSpec:
-    return Composition(linear_gelu), (data, weight, bias), {"width": weight.shape[0], "approximate": approximate}
-
-
 NORMALIZED = "data, weight, scale, shift, running_mean, running_var"
 WINDOW = "stride=stride, padding=padding"
+WIDTH = {"width": extent("weight", 0)}
 
 
 BINDINGS: dict[str, Binding] = {
@@ -202,11 +195,15 @@ BINDINGS: dict[str, Binding] = {
         note="nd.Convolution, nd.BatchNorm and nd.relu",
         settle=_conv_batch_norm_relu,
     ),
-    "linear_relu": composition(linear_relu, note="nd.FullyConnected and nd.relu", settle=_linear_relu),
+    "linear_relu": composition(
+        linear_relu, "data, weight, bias", "width=width", derive=WIDTH, note="nd.FullyConnected and nd.relu"
+    ),
     "linear_gelu": composition(
         linear_gelu,
+        "data, weight, bias",
+        "width=width, approximate=approximate",
+        derive=WIDTH,
         note="nd.FullyConnected and nd.LeakyReLU (gelu); nd.tanh and arithmetic where approximated",
-        settle=_linear_gelu,
     ),
     "matmul_bias_activation": composition(
         matmul_bias_activation, note="nd.dot, nd.reshape, nd.broadcast_add and nd.Activation"

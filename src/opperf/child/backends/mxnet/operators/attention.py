@@ -8,7 +8,7 @@ import mxnet as mx
 import numpy
 
 from opperf.child.backends.binding import Binding
-from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composition
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composition, extent
 
 # Attention, composed: MXNet's fused ones take interleaved projections, not queries, keys and values.
 
@@ -68,12 +68,8 @@ def _group(query: Any, key: Any, value: Any, causal: bool = False) -> CallSpec:
     return Composition(grouped_query_attention), tuple(arrays), {"scale": query.shape[-1] ** -0.5, "shared": shared}
 
 
-def _layer(data: Any, weight: Any, bias: Any, output_weight: Any, output_bias: Any, heads: int) -> CallSpec:
-    arrays = (data, weight, bias, output_weight, output_bias)
-    return Composition(multi_head_attention), arrays, {"heads": heads, "width": data.shape[-1]}
-
-
-def _over_heads(angles: Any) -> Any:
+def over_heads(angles: Any) -> Any:
+    """Return angles in the shape in which they stand beside heads."""
     return angles.reshape((1, 1, *angles.shape))
 
 
@@ -138,12 +134,14 @@ BINDINGS: dict[str, Binding] = {
     ),
     "multi_head_attention": composition(
         multi_head_attention,
+        "data, weight, bias, output_weight, output_bias",
+        "heads=heads, width=width",
+        derive={"width": extent("data", -1)},
         note="nd.FullyConnected, nd.linalg.gemm2, nd.softmax, nd.linalg.gemm2 and nd.FullyConnected",
-        settle=_layer,
     ),
     "rotary_embedding": composition(
         rotary_embedding,
-        adapt={"cosine": _over_heads, "sine": _over_heads},
+        adapt={"cosine": over_heads, "sine": over_heads},
         note="nd.split, nd.concat of the exchanged halves, nd.broadcast_mul twice and a sum",
     ),
     "grouped_matmul": composition(grouped_matmul, note="nd.batch_dot between nd.reshape", settle=_grouped_matmul),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import mxnet as mx
 import numpy
 
 from opperf.child.backends.binding import Binding, call
-from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composition
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, adjust, composition, extent
 
 # MXNet's operators that pick or place elements.
 
@@ -58,12 +57,8 @@ def _spread(value: Any) -> Any:
 # MXNet's embedding, and rows of one.
 
 
-def _rows(case: Mapping[str, Any]) -> int:
-    return int(case["weight"].shape[0])
-
-
-def _width(case: Mapping[str, Any]) -> int:
-    return int(case["weight"].shape[1])
+#: The size of the table, which MXNet wants to be told.
+TABLE = {"rows": extent("weight", 0), "width": extent("weight", 1)}
 
 
 def embedding_bag_sum(F: Any, indices: Any, weight: Any, *, rows: int, width: int) -> Any:
@@ -74,16 +69,6 @@ def embedding_bag_sum(F: Any, indices: Any, weight: Any, *, rows: int, width: in
 def embedding_bag_mean(F: Any, indices: Any, weight: Any, *, rows: int, width: int) -> Any:
     """Look the rows up, then take their mean."""
     return F.mean(F.Embedding(indices, weight, input_dim=rows, output_dim=width), axis=-2)
-
-
-def _sum(indices: Any, weight: Any) -> CallSpec:
-    rows, width = weight.shape
-    return Composition(embedding_bag_sum), (indices, weight), {"rows": rows, "width": width}
-
-
-def _mean(indices: Any, weight: Any) -> CallSpec:
-    rows, width = weight.shape
-    return Composition(embedding_bag_mean), (indices, weight), {"rows": rows, "width": width}
 
 
 BINDINGS: dict[str, Binding] = {
@@ -116,9 +101,13 @@ BINDINGS: dict[str, Binding] = {
         "nd.Embedding",
         "data=indices, weight=weight",
         "input_dim=rows, output_dim=width",
-        derive={"rows": _rows, "width": _width},
+        derive=TABLE,
     ),
     "one_hot": call("nd.one_hot", "indices, depth", "dtype"),
-    "embedding_bag_sum": composition(embedding_bag_sum, note="nd.Embedding and nd.sum", settle=_sum),
-    "embedding_bag_mean": composition(embedding_bag_mean, note="nd.Embedding and nd.mean", settle=_mean),
+    **{
+        function.__name__: composition(
+            function, "indices, weight", "rows=rows, width=width", derive=TABLE, note=f"nd.Embedding and {reduction}"
+        )
+        for function, reduction in ((embedding_bag_sum, "nd.sum"), (embedding_bag_mean, "nd.mean"))
+    },
 }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import mxnet as mx
 
 from opperf.child.backends.arrays.compositions import NEAR_IDENTITY, SYMMETRIC
 from opperf.child.backends.binding import Binding, Missing, call
-from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composition
+from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composition, extent
 
 # MXNet's products of matrices and vectors.
 
@@ -23,10 +22,6 @@ def _matmul(lhs: Any, rhs: Any) -> CallSpec:
 def _batch_matmul(lhs: Any, rhs: Any) -> CallSpec:
     plain = lhs.ndim == rhs.ndim == 3 and lhs.shape[0] == rhs.shape[0]
     return "nd.batch_dot" if plain else "np.matmul", (lhs, rhs), {}
-
-
-def _outputs(case: Mapping[str, Any]) -> int:
-    return int(case["weight"].shape[0])
 
 
 # MXNet's parts of matrices.
@@ -63,7 +58,7 @@ BINDINGS: dict[str, Binding] = {
         "nd.FullyConnected",
         "data, weight, bias",
         "num_hidden=num_hidden, flatten=False",
-        derive={"num_hidden": _outputs},
+        derive={"num_hidden": extent("weight", 0)},
     ),
     # Who names nd.dot means the product of matrices.
     "matrix_vector": adjust("nd.dot", "lhs, rhs", settle=lambda lhs, rhs: ("nd.dot", (lhs, rhs), {})),

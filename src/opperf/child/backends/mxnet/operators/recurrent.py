@@ -9,7 +9,7 @@ import mxnet as mx
 from opperf.child.backends.arrays.compositions import histogram_range
 from opperf.child.backends.arrays.recurrent import CELLS, LAYERS, gru_step, lstm_step
 from opperf.child.backends.binding import Binding, Missing, call
-from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composition
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composition, extent
 
 # MXNet's recurrent networks.
 #
@@ -59,7 +59,7 @@ def _products(F: Any, data: Any, hidden: Any, weights: tuple[Any, ...], rows: in
     )
 
 
-WIDTH = {"width": lambda arguments: int(arguments["hidden"].shape[-1])}
+WIDTH = {"width": extent("hidden", -1)}
 PRODUCTS = "two nd.FullyConnected"
 MODES = {
     "rnn": "mode='rnn_tanh'",
