@@ -33,8 +33,6 @@ FAMILIES = (
     "image",
     "storage",
     "serving",
-    "low_precision",
-    "state_space",
 )
 
 

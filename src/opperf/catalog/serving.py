@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opperf.catalog import low_precision, state_space
 from opperf.catalog.definition import Arguments, Operator
 from opperf.catalog.formulas import each, indices, like, none, product, same, whole, wholes
 from opperf.domain.case import Case
@@ -355,4 +356,4 @@ _LOSS = (
 )
 
 
-OPERATORS = (*_ATTENTION, *_SAMPLING, *_LOSS)
+OPERATORS = (*_ATTENTION, *_SAMPLING, *_LOSS, *low_precision.OPERATORS, *state_space.OPERATORS)

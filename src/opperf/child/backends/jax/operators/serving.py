@@ -1,4 +1,4 @@
-"""What serving a language model needs, in JAX."""
+"""What language models need when they serve, products of few bits and state spaces, in JAX."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax, nn
 
-from opperf.child.backends.arrays.serving import serving
+from opperf.child.backends.arrays.serving import EXPONENT, MOST_FLOAT8, quantized, serving, states
 from opperf.child.backends.binding import Binding, composition, compositions
 
 
@@ -53,6 +53,40 @@ def repetition_penalty(logits: Any, tokens: Any, penalty: float) -> Any:
     return logits.at[rows, tokens].set(jnp.where(scores < 0, scores * penalty, scores / penalty))
 
 
+def float8_matmul(lhs: Any, rhs: Any, lhs_scale: Any, rhs_scale: Any) -> Any:
+    """Return the product, summed in the type of the scales."""
+    return jnp.matmul(lhs, rhs.T, preferred_element_type=lhs_scale.dtype) * (lhs_scale * rhs_scale)
+
+
+def block_quantize_float8(data: Any, block: int) -> Any:
+    """Return floats of eight bits, and the scales of blocks, whose exponents are those of the largest less 8."""
+    blocks = data.reshape(*data.shape[:-1], -1, block)
+    exponents = jnp.frexp(jnp.max(jnp.abs(blocks), axis=-1))[1]
+    scale = jnp.exp2((exponents - EXPONENT).astype(data.dtype))
+    numbers = jnp.clip(blocks / scale[..., None], -MOST_FLOAT8, MOST_FLOAT8).astype(jnp.float8_e4m3fn)
+    return numbers.reshape(data.shape), scale
+
+
+def selective_scan(data: Any, step: Any, decay: Any, input_weight: Any, output_weight: Any, skip: Any) -> Any:
+    """Return the sequence, scanned along its length; states are never all in memory."""
+
+    def advance(state: Any, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
+        row, size, comes_in, goes_out = inputs
+        state = jnp.exp(size[..., None] * decay) * state + (size * row)[..., None] * comes_in[:, None]
+        return state, jnp.matmul(state, goes_out[..., None])[..., 0]
+
+    start = jnp.zeros((data.shape[0], *decay.shape), data.dtype)
+    steps = tuple(jnp.swapaxes(tensor, 0, 1) for tensor in (data, step, input_weight, output_weight))
+    return jnp.swapaxes(lax.scan(advance, start, steps)[1], 0, 1) + skip * data
+
+
+def causal_conv1d(data: Any, weight: Any, bias: Any) -> Any:
+    """Return the convolution of each channel, padded in the past alone."""
+    channels, width = weight.shape
+    result = lax.conv_general_dilated(data, weight[:, None], (1,), [(width - 1, 0)], feature_group_count=channels)
+    return result + bias[:, None]
+
+
 BINDINGS: dict[str, Binding] = {
     **serving(jnp, "jax.numpy", nn.softmax, nn.log_softmax),
     "variable_length_attention": composition(
@@ -74,5 +108,20 @@ BINDINGS: dict[str, Binding] = {
             "jax.lax.dynamic_update_slice_in_dim into a new array: nothing is donated",
         ),
         repetition_penalty=(repetition_penalty, "jax.numpy.take_along_axis, jax.numpy.where and `logits.at[].set`"),
+    ),
+    # Products of numbers in four and eight bits.
+    **quantized(jnp, "jax.numpy"),
+    **compositions(
+        float8_matmul=(float8_matmul, "jax.numpy.matmul with `preferred_element_type`, and a product"),
+        block_quantize_float8=(
+            block_quantize_float8,
+            "jax.numpy.abs, max, frexp and exp2, a quotient, jax.numpy.clip and a conversion",
+        ),
+    ),
+    # Selective state spaces.
+    **states(jnp, "jax.numpy", True),
+    **compositions(
+        selective_scan=(selective_scan, "jax.lax.scan of jax.numpy.exp, products, sums and jax.numpy.matmul"),
+        causal_conv1d=(causal_conv1d, "jax.lax.conv_general_dilated with as many groups as channels, and a sum"),
     ),
 }

@@ -1,4 +1,4 @@
-"""What serving a language model needs, in MXNet, as far as it was written before MXNet was retired."""
+"""What language models need when they serve, as far as it was written before MXNet was retired."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ import mxnet as mx
 import numpy
 
 from opperf.child.backends.binding import Binding, Call, gaps, parameters
-from opperf.child.backends.mxnet.operators.attention import rotary_embedding, scaled_dot_product_attention
+from opperf.child.backends.mxnet.operators.attention import (
+    over_heads,
+    rotary_embedding,
+    scaled_dot_product_attention,
+)
 from opperf.child.backends.mxnet.operators.training import cross_entropy
-from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composition
+from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composition, extent
 
 RETIRED = "MXNet was retired before models were served with it: nobody writes it there"
 
@@ -56,12 +60,24 @@ def _window(query: Any, key: Any, value: Any, window: int) -> CallSpec:
     return Composition(sliding_window_attention), (query, key, value, array), {"scale": query.shape[-1] ** -0.5}
 
 
-def _project(data: Any, weight: Any, labels: Any) -> CallSpec:
-    return Composition(linear_cross_entropy, numpy=True), (data, weight, labels), {"classes": weight.shape[0]}
+def int8_weight_matmul(F: Any, data: Any, weight: Any, scale: Any, *, dtype: str, columns: int) -> Any:
+    """Multiply with the weight as real numbers, and scale."""
+    product = F.FullyConnected(data, F.cast(weight, dtype=dtype), num_hidden=columns, no_bias=True)
+    return F.broadcast_mul(product, F.expand_dims(scale, axis=0))
 
 
-def _over_heads(angles: Any) -> Any:
-    return angles.reshape((1, 1, *angles.shape))
+def _product(data: Any, weight: Any, scale: Any) -> CallSpec:
+    keywords = {"dtype": data.dtype.__name__, "columns": weight.shape[0]}
+    return Composition(int8_weight_matmul), (data, weight, scale), keywords
+
+
+def causal_conv1d(F: Any, data: Any, weight: Any, bias: Any, *, channels: int, width: int, length: int) -> Any:
+    """Convolve with padding on both ends, and leave out what sees the future."""
+    kernels = F.expand_dims(weight, axis=1)
+    result = F.Convolution(
+        data, kernels, bias, kernel=(width,), pad=(width - 1,), num_filter=channels, num_group=channels
+    )
+    return F.slice_axis(result, axis=2, begin=0, end=length)
 
 
 BINDINGS: dict[str, Binding] = {
@@ -81,17 +97,41 @@ BINDINGS: dict[str, Binding] = {
         rotary_qk_norm,
         "query, key, query_weight, key_weight, cosine, sine",
         "epsilon=epsilon",
-        adapt={"cosine": _over_heads, "sine": _over_heads},
+        adapt={"cosine": over_heads, "sine": over_heads},
         note="nd.square, nd.mean, nd.rsqrt, products, sums, nd.split and nd.concat, of both",
     ),
     "linear_cross_entropy": composition(
         linear_cross_entropy,
         "data, weight, labels",
+        "classes=classes",
+        derive={"classes": extent("weight", 0)},
         note="npx.fully_connected, npx.log_softmax, npx.pick and np.mean",
-        settle=_project,
+        numpy=True,
     ),
     **gaps(
         RETIRED,
         "paged_attention variable_length_attention multi_head_latent_attention top_p_sampling repetition_penalty",
+    ),
+    # Products of numbers in four and eight bits.
+    "int8_weight_matmul": composition(
+        int8_weight_matmul,
+        "data, weight, scale",
+        note="nd.cast, nd.FullyConnected and nd.broadcast_mul",
+        settle=_product,
+    ),
+    **gaps("MXNet 1.9 has no floating type of eight bits", "float8_matmul block_quantize_float8"),
+    **gaps("MXNet 1.9 has no shifts of bits", "int4_matmul"),
+    **gaps("MXNet's eight bits have one scale for a whole tensor", "block_quantize block_scaled_matmul"),
+    # Selective state spaces.
+    "causal_conv1d": composition(
+        causal_conv1d,
+        "data, weight, bias",
+        "channels=channels, width=width, length=length",
+        derive={"channels": extent("weight", 0), "width": extent("weight", 1), "length": extent("data", 2)},
+        note="nd.Convolution with as many groups as channels, and nd.slice_axis",
+    ),
+    **gaps(
+        "MXNet was retired before there were selective state spaces: nobody writes them there",
+        "selective_scan selective_state_update",
     ),
 }

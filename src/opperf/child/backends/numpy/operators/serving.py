@@ -1,4 +1,4 @@
-"""What serving a language model needs, in NumPy."""
+"""What language models need when they serve, products of few bits and state spaces, in NumPy."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from opperf.child.backends.arrays.serving import serving
-from opperf.child.backends.binding import Binding, compositions
+from opperf.child.backends.arrays.serving import quantized, serving, states
+from opperf.child.backends.binding import Binding, compositions, gaps
 from opperf.child.backends.numpy.operators.attention import scaled_dot_product_attention
 from opperf.child.backends.numpy.operators.normalization import log_softmax, softmax
 
@@ -58,6 +58,27 @@ def repetition_penalty(logits: Any, tokens: Any, penalty: float) -> Any:
     return result
 
 
+def selective_scan(data: Any, step: Any, decay: Any, input_weight: Any, output_weight: Any, skip: Any) -> Any:
+    """Return the sequence, one step after the other."""
+    decays = np.exp(step[..., np.newaxis] * decay)
+    inputs = (step * data)[..., np.newaxis] * input_weight[:, :, np.newaxis]
+    state, results = np.zeros_like(inputs[:, 0]), np.empty_like(data)
+    for i in range(data.shape[1]):
+        state = decays[:, i] * state + inputs[:, i]
+        results[:, i] = np.matmul(state, output_weight[:, i, :, np.newaxis])[..., 0]
+    return results + skip * data
+
+
+def causal_conv1d(data: Any, weight: Any, bias: Any) -> Any:
+    """Return the sum of the weighed data, shifted by as many places as each weight lies in the past."""
+    length, width = data.shape[-1], weight.shape[-1]
+    wide = np.pad(data, ((0, 0), (0, 0), (width - 1, 0)))
+    result = wide[..., :length] * weight[:, :1] + bias[:, np.newaxis]
+    for i in range(1, width):
+        result += wide[..., i : i + length] * weight[:, i : i + 1]
+    return result
+
+
 BINDINGS: dict[str, Binding] = {
     **serving(np, "numpy", softmax, log_softmax),
     **compositions(
@@ -75,5 +96,14 @@ BINDINGS: dict[str, Binding] = {
         ),
         cache_append=(cache_append, "`cache[:, :, position : position + n] = update`"),
         repetition_penalty=(repetition_penalty, "numpy.take_along_axis, numpy.where and numpy.put_along_axis"),
+    ),
+    # Products of numbers in four and eight bits.
+    **quantized(np, "numpy"),
+    **gaps("NumPy has no floating type of eight bits", "float8_matmul block_quantize_float8"),
+    # Selective state spaces.
+    **states(np, "numpy", False),
+    **compositions(
+        selective_scan=(selective_scan, "numpy.exp and products; for each step a product, a sum and numpy.matmul"),
+        causal_conv1d=(causal_conv1d, "numpy.pad, and a product and a sum for each weight"),
     ),
 }

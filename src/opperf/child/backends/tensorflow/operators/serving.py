@@ -1,4 +1,7 @@
-"""What serving a language model needs, in TensorFlow."""
+"""What language models need when they serve, products of few bits and state spaces, in TensorFlow.
+
+Numbers of few bits are made real ones, and multiplied as such.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from typing import Any
 import tensorflow as tf
 
 from opperf.child.backends.arrays.compositions import rotation
-from opperf.child.backends.binding import Binding, composition, compositions
+from opperf.child.backends.arrays.serving import LEAST_SCALE, MOST_INT8
+from opperf.child.backends.binding import Binding, composition, compositions, gaps
 
 NOTE = "two tf.matmul around tf.nn.softmax"
 rotate = rotation(tf.split, tf.concat)
@@ -105,6 +109,62 @@ def linear_cross_entropy(data: Any, weight: Any, labels: Any) -> Any:
     return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
 
 
+def int8_weight_matmul(data: Any, weight: Any, scale: Any) -> Any:
+    """Return the product, scaled afterwards."""
+    return tf.matmul(data, tf.cast(weight, data.dtype), transpose_b=True) * scale
+
+
+def int4_matmul(data: Any, weight: Any, scale: Any) -> Any:
+    """Return the product with two numbers of each byte, the lower four bits first."""
+    numbers = tf.stack((tf.bitwise.bitwise_and(weight, 15), tf.bitwise.right_shift(weight, 4)), -1)
+    blocks = tf.reshape(tf.cast(numbers, data.dtype) - 8, (*scale.shape, -1)) * scale[..., None]
+    return tf.matmul(data, tf.reshape(blocks, (weight.shape[0], -1)), transpose_b=True)
+
+
+def block_quantize(data: Any, block: int) -> Any:
+    """Return whole numbers, and the scales of blocks."""
+    blocks = tf.reshape(data, (*data.shape[:-1], -1, block))
+    scale = tf.maximum(tf.reduce_max(tf.abs(blocks), -1) / MOST_INT8, LEAST_SCALE)
+    return tf.reshape(tf.cast(tf.round(blocks / scale[..., None]), tf.int8), data.shape), scale
+
+
+def dequantize(data: Any, scale: Any) -> Any:
+    """Return the real numbers."""
+    blocks = tf.reshape(tf.cast(data, scale.dtype), (*scale.shape, -1)) * scale[..., None]
+    return tf.reshape(blocks, data.shape)
+
+
+def block_scaled_matmul(lhs: Any, rhs: Any, lhs_scale: Any, rhs_scale: Any) -> Any:
+    """Return the product of the real numbers."""
+    return tf.matmul(dequantize(lhs, lhs_scale), dequantize(rhs, rhs_scale), transpose_b=True)
+
+
+def selective_scan(data: Any, step: Any, decay: Any, input_weight: Any, output_weight: Any, skip: Any) -> Any:
+    """Return the sequence, one step after the other."""
+    decays = tf.exp(step[..., None] * decay)
+    inputs = (step * data)[..., None] * input_weight[:, :, None]
+    state, results = tf.zeros_like(inputs[:, 0]), []
+    for decayed, comes_in, goes_out in zip(*(tf.unstack(each, axis=1) for each in (decays, inputs, output_weight))):
+        state = decayed * state + comes_in
+        results.append(tf.linalg.matvec(state, goes_out))
+    return tf.stack(results, 1) + skip * data
+
+
+def selective_state_update(
+    state: Any, data: Any, step: Any, decay: Any, input_weight: Any, output_weight: Any, skip: Any
+) -> Any:
+    """Return the result of a step, and the state after it."""
+    state = tf.exp(step[..., None] * decay) * state + (step * data)[..., None] * input_weight[:, None]
+    return tf.linalg.matvec(state, output_weight) + skip * data, state
+
+
+def causal_conv1d(data: Any, weight: Any, bias: Any) -> Any:
+    """Return the sum of the weighed data, shifted by as many places as each weight lies in the past."""
+    length, width = data.shape[-1], weight.shape[-1]
+    wide = tf.pad(data, ((0, 0), (0, 0), (width - 1, 0)))
+    return tf.add_n([wide[..., i : i + length] * weight[:, i : i + 1] for i in range(width)]) + bias[:, None]
+
+
 BINDINGS: dict[str, Binding] = {
     "variable_length_attention": composition(
         variable_length_attention,
@@ -129,5 +189,23 @@ BINDINGS: dict[str, Binding] = {
             linear_cross_entropy,
             "tf.matmul, tf.nn.sparse_softmax_cross_entropy_with_logits and tf.reduce_mean",
         ),
+    ),
+    # Products of numbers in four and eight bits.
+    **compositions(
+        int8_weight_matmul=(int8_weight_matmul, "tf.cast, tf.matmul and a product"),
+        int4_matmul=(int4_matmul, "tf.bitwise.bitwise_and and right_shift, tf.stack, tf.cast, a product and tf.matmul"),
+        block_quantize=(block_quantize, "tf.abs, tf.reduce_max, a quotient, tf.round and tf.cast"),
+        block_scaled_matmul=(block_scaled_matmul, "tf.cast and a product of both, then tf.matmul"),
+    ),
+    **gaps("TensorFlow has no product of floating types of eight bits", "float8_matmul"),
+    **gaps("TensorFlow has no `frexp`, by which scales get the exponents of numbers", "block_quantize_float8"),
+    # Selective state spaces.
+    **compositions(
+        selective_scan=(selective_scan, "tf.exp and products; for each step a product, a sum and tf.linalg.matvec"),
+        selective_state_update=(
+            selective_state_update,
+            "tf.exp, products and sums into a new state, and tf.linalg.matvec",
+        ),
+        causal_conv1d=(causal_conv1d, "tf.pad, a product for each weight, tf.add_n and a sum"),
     ),
 }
