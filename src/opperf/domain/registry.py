@@ -68,13 +68,14 @@ class LayerLibrary:
     """A library of layers that runs on several frameworks and is none itself: `keras:layers.Dense`.
 
     `requirement` is what is installed beside a framework of `hosts`, unless that is in `bundled`: it brings its own.
-    Paths that match a pattern of `unlike` need not give the same in two frameworks: they draw numbers, or rounding
-    decides.
+    The `variable` of the environment says which of them it runs on; without it, on the first. Paths that match a
+    pattern of `unlike` need not give the same in two frameworks: they draw numbers, or rounding decides.
     """
 
     name: str
     requirement: str
     hosts: tuple[str, ...]
+    variable: str
     bundled: tuple[str, ...] = ()
     unlike: tuple[str, ...] = ()
 
@@ -86,6 +87,7 @@ LAYER_LIBRARIES = {
             "keras",
             "keras==3.15.1",
             ("tensorflow", "jax", "torch"),
+            "KERAS_BACKEND",
             bundled=("tensorflow",),
             unlike=("keras.layers.Rand*", "keras.layers.*Mix", "keras.layers.Contrast*"),
         ),

@@ -26,7 +26,7 @@ from opperf.child.backends.naming.paths import Refusal
 from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.call import FirstCall, Layer
 from opperf.domain.case import Case
-from opperf.domain.registry import BUILD_PREFIX
+from opperf.domain.registry import BUILD_PREFIX, LAYER_LIBRARIES
 from opperf.domain.tensor import TensorSpec
 
 HOME, PREFIX = "keras.src.layers.", "keras.layers."
@@ -178,7 +178,7 @@ def _keras() -> ModuleType:
 
 
 #: What Keras reads when it is imported: its framework, PyTorch's device, and the folder of its file of settings.
-BACKEND, DEVICE, FOLDER = "KERAS_BACKEND", "KERAS_TORCH_DEVICE", "KERAS_HOME"
+BACKEND, DEVICE, FOLDER = LAYER_LIBRARIES["keras"].variable, "KERAS_TORCH_DEVICE", "KERAS_HOME"
 
 
 def configure(framework: str, device: str) -> None:

@@ -33,6 +33,7 @@ from opperf.param.config import Workloads
 from opperf.param.grammar import GENERATORS, ITERATORS
 from opperf.param.names import Meaning
 from opperf.parent.sources.installed_plugins import installed_plugins, module_file
+from opperf.parent.sources.script_text import imported_frameworks
 
 #: The functions that register something for PARAM's configs.
 ITERATOR, GENERATOR = "register_config_iterator", "register_data_generator"
@@ -88,7 +89,8 @@ def _tree(path: Path) -> ast.Module:
 def framework_of(code: Code) -> str | None:
     """Return the framework that a function is declared for, else the one that its file imports; None for neither.
 
-    One that imports NumPy and another framework belongs to the other. Raises `InputError` for a file that is not there.
+    One that imports NumPy and another framework belongs to the other, one that imports Keras alone to what it runs on.
+    Raises `InputError` for a file that is not there.
     """
     place, _, name = code.name.rpartition(":")
     tree = _tree(plugin_file(Path(place)))
@@ -98,11 +100,8 @@ def framework_of(code: Code) -> str | None:
             words = [word.value for call in calls for word in call.keywords if word.arg == "framework"]
             if words and isinstance(words[0], ast.Constant) and words[0].value in FRAMEWORKS:
                 return str(words[0].value)
-    modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    modules |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}
-    tops = {module.partition(".")[0] for module in modules}
-    names = [name for name in REAL_FRAMEWORKS if FRAMEWORKS[name].module in tops]
-    return min(names, key=lambda name: name == "numpy", default=None)
+    others = [name for name in REAL_FRAMEWORKS if name != "numpy"]
+    return next(iter((*imported_frameworks(tree, others), *imported_frameworks(tree, ["numpy"]))), None)
 
 
 def register_frameworks(

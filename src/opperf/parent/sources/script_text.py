@@ -6,12 +6,13 @@ Nothing is imported or run, so that what a script makes of itself while it runs 
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from opperf.domain.errors import InputError, unknown
 from opperf.domain.profile.watching import WATCHED
-from opperf.domain.registry import FRAMEWORKS, MODULE_LIBRARIES
+from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, MODULE_LIBRARIES, LayerLibrary, runs_on
 
 MAIN = "__main__"
 #: Functions by which a program may bind names that do not stand in its text.
@@ -23,19 +24,50 @@ def frameworks_of(words: Sequence[str], watched: Sequence[str] = WATCHED) -> tup
 
     `words` are what Python is given, and `watched` the frameworks that are looked for.
     """
-    owners = {FRAMEWORKS[name].module.partition(".")[0]: name for name in watched}
-    return tuple(dict.fromkeys(owners[top] for top in _imports(words) if top in owners))
+    return imported_frameworks(_text(words), watched)
+
+
+def imported_frameworks(tree: ast.AST, names: Sequence[str]) -> tuple[str, ...]:
+    """Return those of some frameworks that a text imports, in order; else the one that its library of layers runs on.
+
+    >>> imported_frameworks(ast.parse("import keras, numpy"), ["numpy", "jax"])
+    ('numpy',)
+    >>> imported_frameworks(ast.parse("os.environ['KERAS_BACKEND'] = 'jax'; import keras"), ["torch", "jax"])
+    ('jax',)
+    """
+    owners = {FRAMEWORKS[name].module.partition(".")[0]: name for name in names}
+    imports = [*_imports(tree)]
+    frameworks = dict.fromkeys(owners[top] for top in imports if top in owners)
+    hosts = (_host(tree, LAYER_LIBRARIES[top]) for top in imports if top in LAYER_LIBRARIES)
+    return tuple(frameworks or [host for host in hosts if host in names][:1])
+
+
+def _host(tree: ast.AST, library: LayerLibrary) -> str:
+    """Return the framework that a library of layers runs on: by the text, the environment, or the library itself."""
+    choices = [os.environ.get(library.variable)]
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign([ast.Subscript(slice=ast.Constant(library.variable))], ast.Constant(str(host))):
+                choices = [host, *choices]
+            case ast.Call(args=[ast.Constant(library.variable), ast.Constant(str(host))]):  # of `setdefault`
+                choices.append(host)
+    return next((host for host in choices if host in library.hosts), library.hosts[0])
 
 
 def libraries_of(words: Sequence[str], framework: str) -> tuple[str, ...]:
-    """Return the libraries of modules beside a framework that a script or module imports directly, in order."""
-    imports = dict.fromkeys(_imports(words))
-    return tuple(top for top in imports if MODULE_LIBRARIES.get(top, ("",))[0] == framework)
+    """Return the libraries of modules or layers that a script imports directly beside a framework, in order."""
+    imports = dict.fromkeys(_imports(_text(words)))
+    owners = {top: top if top in LAYER_LIBRARIES else MODULE_LIBRARIES.get(top, (None,))[0] for top in imports}
+    return tuple(top for top in imports if runs_on(framework, owners[top]))
 
 
-def _imports(words: Sequence[str]) -> Iterator[str]:
-    """Yield the packages that a script or module imports."""
-    for node in ast.walk(_parse(source(words)) or ast.Module([], [])):
+def _text(words: Sequence[str]) -> ast.AST:
+    return _parse(source(words)) or ast.Module([], [])
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    """Yield the packages that a text imports."""
+    for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

@@ -60,12 +60,13 @@ def choose_environment(spec: EnvironmentSpec, framework: str, libraries: Collect
 
 
 def program_environment(framework: str, libraries: Collection[str] = ()) -> EnvironmentSpec:
-    """Return the environment of a program that imports `libraries` of modules: `current` where it has all of them."""
+    """Return the environment of a program that imports `libraries` of modules or layers: `current` if it has all."""
     if imports_here(framework) and all(map(_imports, libraries)):
         return CURRENT
     spec = preset(framework)
     for library in libraries:
-        spec = spec.with_package(MODULE_LIBRARIES[library][1])
+        if not (library in LAYER_LIBRARIES and spec.has(library)):
+            spec = spec.with_package(MODULE_LIBRARIES.get(library, (framework, library))[1])
     return spec
 
 

@@ -27,13 +27,18 @@ for late in (train,): ...
         ("def step():\n    import jax.numpy as jnp", "jax"),
         ("def late():\n    import torch\nimport mxnet", "mxnet"),
         ("from .torch import x\nimport numpy", None),
+        ("import keras, numpy", "tensorflow"),
+        ("import os\nos.environ['KERAS_BACKEND'] = 'jax'\nfrom keras import layers", "jax"),
+        ("os.environ.setdefault('KERAS_BACKEND', 'torch')\nimport keras", "torch"),
+        ("import keras, torch", "torch"),
         ("torch = 1", None),
         ("no python at all", None),
     ],
 )
 def test_the_framework_that_a_script_imports_is_found_in_its_text(
-    text: str, framework: str | None, tmp_path: Path
+    text: str, framework: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("KERAS_BACKEND", raising=False)
     (tmp_path / "train.py").write_text(text)
     assert frameworks_of([str(tmp_path / "train.py"), "--lr", "0.1"])[:1] == (framework,)[: framework is not None]
 
@@ -52,9 +57,10 @@ def test_the_framework_of_a_module_is_found_in_the_current_folder(
 
 def test_the_libraries_of_modules_are_those_that_a_script_imports_beside_their_framework(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
-    script.write_text("import jax\nfrom flax import nnx\nimport torch")
-    assert libraries_of([str(script)], "jax") == ("flax",)
-    assert libraries_of([str(script)], "torch") == ()
+    script.write_text("import jax\nfrom flax import nnx\nimport torch, keras")
+    assert libraries_of([str(script)], "jax") == ("flax", "keras")
+    assert libraries_of([str(script)], "torch") == ("keras",)
+    assert libraries_of([str(script)], "mxnet") == ()
 
 
 @pytest.mark.parametrize("name", ["train", "Trainer.step", "Trainer.made_later", "layer", "nn", "late"])

@@ -62,6 +62,8 @@ def test_an_environment_gets_a_library_of_layers_only_where_it_is_needed_and_mis
     assert chosen("tensorflow", "tensorflow") == "tensorflow"
     assert chosen("python=/bin/python", "torch") == "python=/bin/python"
     assert chosen("numpy", "numpy") == "numpy"
+    assert interpreters.program_environment("jax", ("flax", "keras")).text.split(" + ")[::2] == ["jax", "keras"]
+    assert interpreters.program_environment("tensorflow", ("keras",)).text == "tensorflow"
 
 
 def test_current_gives_way_where_the_library_of_layers_is_missing(
