@@ -56,6 +56,15 @@ def test_a_report_can_be_written(opperf: Opperf, measured: Path, here: Path) -> 
     assert len((here / "k.csv").read_text().splitlines()) == 3
 
 
+def test_rows_are_of_groups_where_a_result_has_operators_to_group(opperf: Opperf, measured: Path, here: Path) -> None:
+    (row,) = rows_of(opperf("show", measured, "--by", "group", "--format", "csv").out)
+    assert (row["group"], row["operators"]) == ("elementwise", "1")
+    assert opperf("show", measured, "--by", "lines").code == 2
+    words = ("--base", "null", "--new", "null", "--processes", "3", "--output", "both.json")
+    assert opperf("compare", "add", *QUICK[2:], *words).code == 0
+    assert "elementwise" in opperf("show", "both.json", "--by", "group").out
+
+
 def test_equal_trials_of_several_files_are_all_kept_and_told_apart(opperf: Opperf, measured: Path, here: Path) -> None:
     assert opperf("run", "add", *QUICK, "--runs", "5", "--label", "commit=b", "--output", "l.json").code == 0
     merged = opperf("show", measured, "l.json", measured, "--format", "json").records

@@ -41,10 +41,8 @@ def bisect(
     from opperf.parent.commands.bisect.bisect import bisect as find
     from opperf.parent.planning.request import Request, decisive
     from opperf.parent.reports.bisect import document
-    from opperf.parent.reports.formats import check_format
     from opperf.parent.store.journal import journal_of
 
-    check_format(report.format, checks=True)
     lock_outputs(report, options.inputs(operators, what))
     journal = None if report.output is None else journal_of(report.output)
     order = Order(search, judging, explain, journal, resume, report.labels, options.command())

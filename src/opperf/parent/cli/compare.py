@@ -67,7 +67,7 @@ def compare(
 
     Exit codes: 0 something was compared, 2 bad input, 3 something failed and nothing was compared.
     """
-    from opperf.domain.errors import check_known, way_out
+    from opperf.domain.errors import way_out
     from opperf.domain.units import plural
     from opperf.parent.cli.keeping import check_asv_results, keep, lock_outputs, publish
     from opperf.parent.cli.options import command, inputs, wishes
@@ -75,14 +75,8 @@ def compare(
     from opperf.parent.commands import compare as comparing
     from opperf.parent.commands import compare_suites as suites
     from opperf.parent.planning.request import Request, checking, decisive
-    from opperf.parent.reports.comparison import document
-    from opperf.parent.reports.comparison_groups import document as grouped
-    from opperf.parent.reports.formats import check_format
-    from opperf.parent.reports.run_groups import GROUPINGS
-    from opperf.parent.reports.suite_change import document as change_document
+    from opperf.parent.reports import report_of
 
-    check_format(report.format, checks=True)
-    check_known("grouping", by, GROUPINGS)
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]
     lock_outputs(report, [*read, second])
     check_asv_results(report, operators)
@@ -103,7 +97,7 @@ def compare(
         suites.refuse(name for name, value in idle.items() if value)
         request = Request(what, how=how, jobs=jobs, check=which)
         result = suites.compare_suites(request, second, order, Bar(), base=base, new=new[0] if new else None)
-        publish(result.change, change_document(result.change, by), report, "two suites")
+        publish(result.change, report_of(result.change, by=by), report, "two suites")
         keep(result.change.run, report)
         if result.cause is not None:
             raise way_out(result.cause)
@@ -118,8 +112,9 @@ def compare(
         base=base,
         new=new or (),
     )
-    result_report = grouped(comparison_run) if by == "group" else document(comparison_run)
-    publish(comparison_run, result_report, report, plural(len(comparison_run.comparisons), "comparison"))
+    publish(
+        comparison_run, report_of(comparison_run, by=by), report, plural(len(comparison_run.comparisons), "comparison")
+    )
     keep(comparison_run, report)
     if cause is not None:
         raise way_out(cause)

@@ -44,7 +44,7 @@ def contrast(
 
     Exit codes: 0 something was compared, 2 bad input, 3 something failed and nothing was compared.
     """
-    from opperf.domain.errors import check_known, way_out
+    from opperf.domain.errors import way_out
     from opperf.domain.units import plural
     from opperf.parent.cli.keeping import keep, lock_outputs, publish
     from opperf.parent.cli.options import Keeping, command, inputs
@@ -56,10 +56,8 @@ def contrast(
     from opperf.parent.reports import render
     from opperf.parent.reports.contrast import document
     from opperf.parent.reports.formats import check_format
-    from opperf.parent.reports.run_groups import GROUPINGS
 
     check_format(report.format)
-    check_known("grouping", by, GROUPINGS)
     read = inputs(operators, what)
     lock_outputs(report, read, Keeping(resume=resume))
     check_report(markdown, "opperf", force=report.force, inputs=read)

@@ -8,7 +8,6 @@ import typer
 
 from opperf.parent.cli import options
 from opperf.parent.cli.output import deliver, tell
-from opperf.parent.reports.formats import check_format
 from opperf.parent.sources.option import Only
 from opperf.parent.sources.options import Plugin, Where
 
@@ -39,7 +38,6 @@ def doctor(
     from opperf.parent.workers import machine, machine_noise
     from opperf.parent.workers.interpreters import importable, settled_side
 
-    check_format(format)
     plugins = plugin_files(plugin, where.framework, note=tell)
     here = importable()
     selection = Selection(

@@ -21,10 +21,8 @@ def list_environments(*, format: options.Format = None) -> None:
     from opperf.parent.cli.output import deliver
     from opperf.parent.documents.environment import preset
     from opperf.parent.reports.environments import document
-    from opperf.parent.reports.formats import check_format
     from opperf.parent.workers import environments, interpreters
 
-    check_format(format)
     environments_here = environments.environments()
     there = {environment.requirements for environment in environments_here}
     with_requirements = {name: owner for name, (owner, requirements) in PRESETS.items() if requirements}

@@ -40,10 +40,8 @@ def explore(
     from opperf.parent.commands.explore.explore import explore as find
     from opperf.parent.planning.request import Request
     from opperf.parent.reports.explore import document
-    from opperf.parent.reports.formats import check_format
     from opperf.parent.store.journal import journal_of
 
-    check_format(report.format, checks=True)
     read = options.inputs(operators, what)
     lock_outputs(report, read)
     take_output(save_suite, force=report.force, inputs=read)

@@ -151,11 +151,9 @@ class Places:
 
     def check(self, inputs: Sequence[Path | None]) -> None:
         """Raise `InputError` for outputs that cannot be written, before a run; `inputs` are the files to read."""
-        from opperf.parent.reports.formats import check_format
         from opperf.parent.reports.gate import MARK
 
         report, reviewing, force = self.report, self.reviewing, self.report.force
-        check_format(report.format, checks=True)
         take_output(report.output, force=force, inputs=inputs)
         check_report(reviewing.markdown, MARK, force=force, inputs=inputs)
         check_report(reviewing.junit, output.MARK, force=force, inputs=inputs)

@@ -63,11 +63,9 @@ def list_runs(
     """List the runs in the database, latest first."""
     from opperf.parent.cli.output import deliver
     from opperf.parent.commands.history import archive, day
-    from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.history import runs
     from opperf.parent.store.database.history import entries
 
-    check_format(format)
     begin = day(since)
     with archive(database) as store:
         deliver(runs(entries(store, since=begin, most=top)), format)
@@ -85,11 +83,9 @@ def show_operator(
     """Show every measurement and comparison of an operator, oldest first."""
     from opperf.parent.cli.output import deliver
     from opperf.parent.commands.history import archive, day, missing
-    from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.history import series
     from opperf.parent.store.database.history import comparisons, histories
 
-    check_format(format)
     begin = day(since)
     with archive(database) as store:
         rows = histories(store, operator, framework=framework, since=begin)
@@ -115,10 +111,8 @@ def list_operators(
     """List the operators in the database by the names that `show` and `changes` take, those of other tools too."""
     from opperf.parent.cli.output import deliver
     from opperf.parent.commands.history import archive, stored_operators
-    from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.history import operators
 
-    check_format(format)
     with archive(database) as store:
         rows = stored_operators(store, patterns or (), framework)
     deliver(operators(rows), format)
@@ -147,11 +141,9 @@ def show_changes(
     """
     from opperf.parent.cli.output import deliver
     from opperf.parent.commands.history import archive, check_name, day, imported_changes, named_changes
-    from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.history import changes
     from opperf.parent.store.database.series import Filters
 
-    check_format(format)
     begin = day(since)
     of_operator = Filters(operator=operator)
     with archive(database) as store:
@@ -384,10 +376,8 @@ def report_changes(
     from opperf.parent.cli.output import deliver
     from opperf.parent.commands.history import archive, day
     from opperf.parent.commands.triage import week
-    from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.week import document
 
-    check_format(format)
     begin = day(since) or datetime.now(timezone.utc) - timedelta(days=7)
     with archive(database) as store:
         deliver(document(week(store, begin)), format)

@@ -94,10 +94,8 @@ def judge(
     from opperf.parent.cli.progress import Bar
     from opperf.parent.measuring.judge.session import Order, judged_run
     from opperf.parent.planning.request import Request, rule
-    from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.judge import document, tally
 
-    check_format(report.format, checks=True)
     size = () if sizes is None else tuple(sizes.split(","))
     request = Request(replace(what, size=size), replace(side, device=device), how=how)
     # A file of lines is the judge's own, which it may go on with; what it has is not written once more.

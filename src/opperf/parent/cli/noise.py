@@ -39,10 +39,8 @@ def noise(
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands import noise as noises
     from opperf.parent.planning.request import Request
-    from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.noise import document
 
-    check_format(report.format, checks=True)
     operators, what = suite_among(operators, what)
     lock_outputs(report, inputs(operators, what))
     bar = Bar()

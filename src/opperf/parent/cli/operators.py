@@ -45,8 +45,6 @@ def operators(
     """
     from opperf.parent.cli.output import deliver, tell
     from opperf.parent.commands.listing import listing
-    from opperf.parent.reports.formats import check_format
 
-    check_format(format)
     _, report = listing(patterns or (), category or (), framework or (), tell, plugin)
     deliver(report, format)

@@ -16,7 +16,7 @@ import typer
 from opperf.domain.dataclass import dataclass
 from opperf.parent.cli import completion
 from opperf.parent.reports.formats import join_words, names
-from opperf.parent.sources.option import Option, option
+from opperf.parent.sources.option import Option, one_of, option
 from opperf.parent.sources.options import Labels, What
 from opperf.parent.workers.passwords import own_command
 
@@ -35,9 +35,12 @@ Operators = Annotated[
         autocompletion=completion.operators,
     ),
 ]
-Format = Annotated[Optional[str], Option("F", f"Output format: {join_words(names())}.")]
+Format = Annotated[Optional[str], Option("F", f"Output format: {join_words(names())}.", one_of("format", names()))]
 #: Of a report that says what passed.
-CheckFormat = Annotated[Optional[str], Option("F", f"Output format: {join_words(names(checks=True))}.")]
+CheckFormat = Annotated[
+    Optional[str],
+    Option("F", f"Output format: {join_words(names(checks=True))}.", one_of("format", names(checks=True))),
+]
 Output = Annotated[
     Optional[Path], Option("FILE", "Write the results to this file. A run also keeps a journal next to it.")
 ]
@@ -46,7 +49,12 @@ Plot = Annotated[Optional[Path], Option("FILE", "Write the charts to this file, 
 Force = Annotated[bool, Option("", "Overwrite existing files.")]
 Top = Annotated[Optional[int], typer.Option(metavar="N", min=1, help="Maximum number of rows to print.")]
 By = Annotated[
-    str, typer.Option(metavar="operator|group", help="Print a row for each case, or for each group of operators.")
+    str,
+    Option(
+        "operator|group",
+        "Print a row for each case, or for each group of operators.",
+        one_of("grouping", ("operator", "group")),
+    ),
 ]
 SaveSuite = Annotated[
     Optional[Path], Option("FILE", "Write the cases to a suite file, for `run`, `compare` and `gate`.")

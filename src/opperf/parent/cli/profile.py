@@ -151,10 +151,8 @@ def profile(
     from opperf.parent.commands.profile import Options, check_rows
     from opperf.parent.commands.profile import command as words_for_python
     from opperf.parent.planning.request import plugin_files
-    from opperf.parent.reports.formats import check_format
     from opperf.parent.store.output_lock import check_place
 
-    check_format(format)
     check_rows(by, sort or "self", depth, compared=diff)
     page = None if html is None else Path(html) if html else (output or Path()) / (PAGE_OF_TWO if diff else PAGE)
     report = partial(_report, format=format, by=by, depth=depth, sort=sort or "self", top=top, tokens=tokens, page=page)

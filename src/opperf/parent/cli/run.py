@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from opperf.domain.errors import InputError, check_known, way_out
+from opperf.domain.errors import InputError, way_out
 from opperf.domain.plan import Settings
 from opperf.domain.units import plural
 from opperf.parent.cli import options
@@ -76,12 +76,9 @@ def run(
     from opperf.parent.cli.output import tell, tell_left_out
     from opperf.parent.commands.capture import capture_workload
     from opperf.parent.planning.request import Request, checking, selection, settings
+    from opperf.parent.reports import report_of
     from opperf.parent.reports.formats import check_format
-    from opperf.parent.reports.run import document
-    from opperf.parent.reports.run_groups import GROUPINGS
-    from opperf.parent.reports.run_groups import document as grouped
 
-    check_known("grouping", by, GROUPINGS)
     options_of_run = run_options(keeping, report)
     check_format(report.format, checks=not keeping.dry_run)
     if not keeping.dry_run:
@@ -109,7 +106,7 @@ def run(
     def report_on(run: Run) -> None:
         publish(
             run,
-            grouped(run, top) if by == "group" else document(run, top),
+            report_of(run, by=by, top=top),
             report,
             plural(len(run.records), "record"),
             options_of_run.output,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from opperf.domain.errors import InputError
 from opperf.domain.units import plural
 from opperf.parent.cli import options
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 def show(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Result files or journals to print.")],
     *,
-    top: Annotated[Optional[int], typer.Option(metavar="N", min=1, help="Maximum number of rows to print.")] = None,
+    by: options.By = "operator",
+    top: options.Top = None,
     format: options.CheckFormat = None,
     output: options.Output = None,
     html: options.Html = None,
@@ -33,20 +35,18 @@ def show(
     """
     from opperf.domain.record import Run
     from opperf.parent.cli.output import check_pages, deliver, write_pages
-    from opperf.parent.reports.formats import check_format
     from opperf.parent.store.output_lock import check_place
 
-    check_format(format, checks=True)
     check_place(output, inputs=files)
     check_pages(html, plot, force=force, inputs=files)
-    result, document = _read(files, top)
+    result, document = _read(files, by, top)
     run = result if isinstance(result, Run) else result.run
     count = plural(len(run.records), "record") if run.records else document.summary
     deliver(document, format, output, count)
     write_pages(result, document, html, plot)
 
 
-def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
+def _read(files: Sequence[Path], by: str, top: int | None) -> tuple[Result, Document]:
     """Return the content of files and its report; raises `InputError` for files that cannot be shown together."""
     from opperf.parent.documents.bisection import Bisection
     from opperf.parent.documents.candidates import JudgedRun
@@ -62,12 +62,16 @@ def _read(files: Sequence[Path], top: int | None) -> tuple[Result, Document]:
     from opperf.parent.store.load import read_document, read_results
 
     if len(files) == 1 and files[0].suffix != ".journal":
-        loaded = read_document(files[0])
+        loaded, single = read_document(files[0]), (WhatIfRun, NoiseRun, JudgedRun, Exploration, Bisection)
+        if isinstance(loaded, (ComparisonRun, SuiteChange)):
+            return loaded, report_of(loaded, by=by)
+        if by == "group" and isinstance(loaded, (GateDocument, Replay, *single)):
+            raise InputError(f"`{files[0]}` has no rows to group", hint="`--by` is for results of `run` and `compare`")
         if isinstance(loaded, GateDocument):
             return loaded.run, gate.document(loaded.run, loaded.judgement)
-        if isinstance(loaded, (ComparisonRun, SuiteChange, WhatIfRun, NoiseRun, JudgedRun, Exploration, Bisection)):
+        if isinstance(loaded, single):
             return loaded, report_of(loaded)
         if isinstance(loaded, Replay):
             return loaded, report_of(loaded, top=top)
     run = merge([read_results(file) for file in files])
-    return run, report_of(run, top=top)
+    return run, report_of(run, by=by, top=top)

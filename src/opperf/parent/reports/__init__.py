@@ -55,6 +55,10 @@ REPORTS = {
 }
 
 
+#: The report of a kind of result with a row for each group of operators; others group their rows themselves, or not.
+GROUPED = {"Run": "run_groups", "ComparisonRun": "comparison_groups"}
+
+
 def render(
     value: Reported, format: str = "console", *, width: int | None = None, color: bool = False, **options: object
 ) -> str:
@@ -69,8 +73,12 @@ def render(
 
 
 def report_of(value: Reported, **options: object) -> Document:
-    """Return the report of a result; a document is its own."""
+    """Return the report of a result; a document is its own. With `by` "group" a row has the operators of a group."""
     if isinstance(value, Document):
         return value
-    document: Document = import_module(f"{__name__}.{REPORTS[type(value).__name__]}").document(value, **options)
+    kind = type(value).__name__
+    report = REPORTS[kind]
+    if kind in GROUPED and options.pop("by", None) == "group":
+        report = GROUPED[kind]
+    document: Document = import_module(f"{__name__}.{report}").document(value, **options)
     return document

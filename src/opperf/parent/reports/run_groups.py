@@ -14,9 +14,6 @@ from opperf.parent.reports.document import Column, Document, Table, table
 from opperf.parent.reports.run import document as by_operator
 from opperf.parent.reports.text import place
 
-#: What rows of a run can be grouped by.
-GROUPINGS = ("operator", "group")
-
 
 @dataclass(frozen=True)
 class GroupRow:

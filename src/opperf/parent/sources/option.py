@@ -7,12 +7,13 @@ pages of the reference are made of these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Generic, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import check_known
 from opperf.domain.plan import UNCHECKED
 from opperf.domain.units import parse_bytes, parse_duration, parse_jobs, parse_percent
 from opperf.parent.documents.tolerances import Tolerances
@@ -175,6 +176,16 @@ def _reader(parse: Callable[..., Any]) -> Reader:
 
 def _tolerances(value: Any, name: str) -> Tolerances:
     return value if isinstance(value, Tolerances) else Tolerances(PERCENT.read(value, name))
+
+
+def one_of(kind: str, names: Collection[str]) -> Kind:
+    """Return how a word is read that is one of some; a message calls it by its kind."""
+
+    def read(value: Any, name: str) -> Any:
+        check_known(kind, value, names)
+        return value
+
+    return Kind(read, "str", str)
 
 
 def _share(value: Any, name: str) -> float:

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TypeAlias
 
 from opperf.domain.dataclass import dataclass
-from opperf.domain.errors import unknown
+from opperf.domain.errors import check_known
 from opperf.parent.reports.document import Document, Screen
 
 Renderer: TypeAlias = Callable[[Document, Screen], str]
@@ -52,9 +52,8 @@ def join_words(words: Sequence[str]) -> str:
 
 def check_format(name: str | None, *, checks: bool = False) -> None:
     """Raise `InputError` for an unknown format, or for a format of checks where a report has none."""
-    formats = names(checks=checks)
-    if name is not None and name not in formats:
-        raise unknown("format", name, formats, hint=f"known: {', '.join(formats)}")
+    if name is not None:
+        check_known("format", name, names(checks=checks))
 
 
 def renderer(name: str) -> Renderer:
