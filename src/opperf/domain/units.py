@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from opperf.domain.dataclass import dataclass
@@ -203,14 +203,8 @@ def parse_duration(text: str, *, name: str = "duration") -> float:
     >>> parse_duration("30"), parse_duration("5m"), parse_duration("200ms")
     (30.0, 300.0, 0.2)
     """
-    number, unit = _read(text)
-    if number is None or unit not in _DURATIONS or not math.isfinite(number * _DURATIONS[unit]):
-        raise InputError(
-            f"{name} is `{text}`, expected a number and a unit (ns, us, ms, s, m, h; seconds without one)",
-            hint="write, for example, `30`, `30s`, `5m` or `200ms`",
-            slug="bad_duration",
-        )
-    return number * _DURATIONS[unit]
+    units, hint = "ns, us, ms, s, m, h; seconds without one", "write, for example, `30`, `30s`, `5m` or `200ms`"
+    return _quantity(text, _DURATIONS, name, units, hint, "bad_duration")
 
 
 def parse_bytes(text: str, *, name: str = "size") -> int:
@@ -219,14 +213,8 @@ def parse_bytes(text: str, *, name: str = "size") -> int:
     >>> parse_bytes("512"), parse_bytes("3GB"), parse_bytes("1.5 GiB")
     (512, 3000000000, 1610612736)
     """
-    number, unit = _read(text)
-    if number is None or unit not in _SIZES or not math.isfinite(number * _SIZES[unit]):
-        raise InputError(
-            f"{name} is `{text}`, expected a number and a unit (kB, MB, GB, TB, KiB, MiB, GiB; bytes without one)",
-            hint="write, for example, `500MB` or `3GB`",
-            slug="bad_size",
-        )
-    return round(number * _SIZES[unit])
+    units, hint = "kB, MB, GB, TB, KiB, MiB, GiB; bytes without one", "write, for example, `500MB` or `3GB`"
+    return round(_quantity(text, _SIZES, name, units, hint, "bad_size"))
 
 
 def parse_percent(value: str | float, *, name: str = "percentage") -> float:
@@ -249,6 +237,15 @@ def parse_percent(value: str | float, *, name: str = "percentage") -> float:
         else:
             hint = f"write `{text}%` if you mean {text} percent"
     raise InputError(f"{name} is `{text}`, expected {expected}", hint=hint, slug="bad_percentage")
+
+
+def _quantity(text: str, factors: Mapping[str, float], name: str, units: str, hint: str, slug: str) -> float:
+    """Read a number and its unit, by the factor of each; raises `InputError` for what is none, or is infinite."""
+    number, unit = _read(text)
+    quantity = math.inf if number is None else number * factors.get(unit, math.inf)
+    if not math.isfinite(quantity):
+        raise InputError(f"{name} is `{text}`, expected a number and a unit ({units})", hint=hint, slug=slug)
+    return quantity
 
 
 def _read(text: str) -> tuple[float | None, str]:

@@ -353,16 +353,7 @@ class Block:
         cpu_ns = self._clock.cpu() - cpu
         after = self._counters.read()
         device_ns = None if self._timer is None else self._timer.elapsed()
-        return Sample(
-            calls=calls,
-            wall_ns=wall_ns,
-            cpu_ns=cpu_ns,
-            switches=after.switches - before.switches,
-            faults=after.faults - before.faults,
-            waiting_ns=None if before.waiting_ns is None else (after.waiting_ns or 0) - before.waiting_ns,
-            device_ns=device_ns,
-            voluntary=after.voluntary - before.voluntary,
-        )
+        return before.sample(after, calls, wall_ns, cpu_ns, device_ns)
 
 
 def _sum(parts: list[Sample]) -> Sample:

@@ -32,6 +32,19 @@ class Reading:
     waiting_ns: int | None
     voluntary: int = 0
 
+    def sample(self, after: Reading, calls: int, wall_ns: int, cpu_ns: int, device_ns: int | None = None) -> Sample:
+        """Return what calls between this moment and a later one took, and how they were disturbed."""
+        return Sample(
+            calls=calls,
+            wall_ns=wall_ns,
+            cpu_ns=cpu_ns,
+            switches=after.switches - self.switches,
+            faults=after.faults - self.faults,
+            waiting_ns=None if self.waiting_ns is None else (after.waiting_ns or 0) - self.waiting_ns,
+            device_ns=device_ns,
+            voluntary=after.voluntary - self.voluntary,
+        )
+
 
 class Counters(Protocol):
     """What is read around each sample, and around all of them."""

@@ -108,11 +108,7 @@ def _long_calls(profile: Profile, table_rows: Sequence[Row]) -> list[str]:
         f"its self time: {cause} made them long"
         for row in telling[:MOST_PROCESSES]
     ]
-    return (
-        [*words, f"few long calls make up {len(telling) - MOST_PROCESSES} more rows"]
-        if len(telling) > MOST_PROCESSES
-        else words
-    )
+    return _with_rest(words, len(telling), "few long calls make up {} more rows")
 
 
 def _waits(table_rows: Sequence[Row]) -> list[str]:
@@ -123,11 +119,12 @@ def _waits(table_rows: Sequence[Row]) -> list[str]:
         f"time of `{row.name}`: other programs were running"
         for row in telling[:MOST_PROCESSES]
     ]
-    return (
-        [*words, f"waiting makes up much of {len(telling) - MOST_PROCESSES} more rows"]
-        if len(telling) > MOST_PROCESSES
-        else words
-    )
+    return _with_rest(words, len(telling), "waiting makes up much of {} more rows")
+
+
+def _with_rest(lines: list[str], count: int, rest: str) -> list[str]:
+    """Return what is said of the first rows, and below it how many more there are."""
+    return [*lines, rest.format(count - MOST_PROCESSES)] if count > MOST_PROCESSES else lines
 
 
 def processes_lines(profile: Profile) -> list[str]:

@@ -113,27 +113,35 @@ def normalization(like: Callable[[Any, Any], Any], note: str) -> Binding:
     return composition(image_normalize, derive=derive, note=note)
 
 
-def depth_to_space(data: Any, factor: int) -> Any:
-    """Take channels as (down, right, channel) and move the first two between the pixels."""
-    batch, channels, height, width = data.shape
-    blocks = data.reshape(batch, factor, factor, channels // factor**2, height, width)
-    pixels = blocks.transpose(0, 3, 4, 1, 5, 2)
-    return pixels.reshape(batch, channels // factor**2, height * factor, width * factor)
+def moves(transpose: Callable[[Any, Any], Any], name: str, *names: str) -> dict[str, Binding]:
+    """Return the bindings, as far as they are named, that move channels between pixels or pixels between channels.
 
+    `transpose` takes an array and the order of its axes, and `name` is how users call it.
+    """
 
-def space_to_depth(data: Any, factor: int) -> Any:
-    """Part the pixels and move the parts before the channels."""
-    batch, channels, height, width = data.shape
-    blocks = data.reshape(batch, channels, height // factor, factor, width // factor, factor)
-    pixels = blocks.transpose(0, 3, 5, 1, 2, 4)
-    return pixels.reshape(batch, channels * factor**2, height // factor, width // factor)
+    def depth_to_space(data: Any, factor: int) -> Any:
+        """Take channels as (down, right, channel) and move the first two between the pixels."""
+        batch, channels, height, width = data.shape
+        blocks = data.reshape(batch, factor, factor, channels // factor**2, height, width)
+        pixels = transpose(blocks, (0, 3, 4, 1, 5, 2))
+        return pixels.reshape(batch, channels // factor**2, height * factor, width * factor)
 
+    def space_to_depth(data: Any, factor: int) -> Any:
+        """Part the pixels and move the parts before the channels."""
+        batch, channels, height, width = data.shape
+        blocks = data.reshape(batch, channels, height // factor, factor, width // factor, factor)
+        pixels = transpose(blocks, (0, 3, 5, 1, 2, 4))
+        return pixels.reshape(batch, channels * factor**2, height // factor, width // factor)
 
-def pixel_shuffle(data: Any, factor: int) -> Any:
-    """Return channels spread over pixels."""
-    batch, channels, height, width = data.shape
-    blocks = data.reshape(batch, channels // factor**2, factor, factor, height, width)
-    return blocks.transpose(0, 1, 4, 2, 5, 3).reshape(batch, -1, height * factor, width * factor)
+    def pixel_shuffle(data: Any, factor: int) -> Any:
+        batch, channels, height, width = data.shape
+        blocks = data.reshape(batch, channels // factor**2, factor, factor, height, width)
+        return transpose(blocks, (0, 1, 4, 2, 5, 3)).reshape(batch, -1, height * factor, width * factor)
+
+    functions = {function.__name__: function for function in (depth_to_space, space_to_depth, pixel_shuffle)}
+    return {
+        operator: composition(functions[operator], note=f"{name} between reshapes") for operator in names or functions
+    }
 
 
 def images(np: Any, place: str, like: Callable[[Any, Any], Any], crop: str) -> dict[str, Binding]:
@@ -141,10 +149,8 @@ def images(np: Any, place: str, like: Callable[[Any, Any], Any], crop: str) -> d
 
     `like` makes an array like another, of numbers, and `crop` is the note on a crop.
     """
-    note = f"{place}.transpose between reshapes"
-    moves = {function.__name__: composition(function, note=note) for function in MOVES}
     return {
-        **moves,
+        **moves(np.transpose, f"{place}.transpose"),
         **written_down(
             image_crop=(
                 lambda data, top, left, height, width: data[:, top : top + height, left : left + width],
@@ -160,10 +166,6 @@ def images(np: Any, place: str, like: Callable[[Any, Any], Any], crop: str) -> d
             like, "a difference and a division; mean and deviation are precomputed arrays"
         ),
     }
-
-
-#: What moves channels between pixels or pixels between channels.
-MOVES = (depth_to_space, space_to_depth, pixel_shuffle)
 
 
 def compositions(xp: Any) -> Mapping[str, tuple[Callable[..., Any], str]]:

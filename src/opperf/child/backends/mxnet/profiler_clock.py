@@ -85,15 +85,7 @@ class _Watch:
                 self._wait(result)
             del result
         wall_ns = perf_counter_ns() - start
-        after = self._counters.read()
-        block = Sample(
-            calls,
-            wall_ns,
-            cpu_ns=wall_ns,
-            switches=after.switches - before.switches,
-            faults=after.faults - before.faults,
-            waiting_ns=None if before.waiting_ns is None else (after.waiting_ns or 0) - before.waiting_ns,
-        )
+        block = before.sample(self._counters.read(), calls, wall_ns, wall_ns)
         took = round(seconds(self._profiler.read(), nested=self._nested) * 1e9)
         # The profiler has one clock; CPU time would be that of the profiler itself too.
         return replace(block, wall_ns=took, cpu_ns=took, clean=clean(block, self._backend.side.threads))

@@ -64,15 +64,7 @@ def _call(backend: Backend, counters: Counters, work: Work) -> Sample:
     with tf.profiler.experimental.Trace(MARK):
         backend.wait([work.function(*arguments, **work.keywords)])
     wall_ns = perf_counter_ns() - start
-    after = counters.read()
-    return Sample(
-        1,
-        wall_ns,
-        cpu_ns=wall_ns,
-        switches=after.switches - before.switches,
-        faults=after.faults - before.faults,
-        waiting_ns=None if before.waiting_ns is None else (after.waiting_ns or 0) - before.waiting_ns,
-    )
+    return before.sample(counters.read(), 1, wall_ns, wall_ns)
 
 
 def _by_kernels(call: Sample, took: int, threads: int) -> Sample:

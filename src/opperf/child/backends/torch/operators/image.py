@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from opperf.child.backends.arrays.operators import CHANGES, change, normalization
+from opperf.child.backends.arrays.operators import CHANGES, change, moves, normalization
 from opperf.child.backends.binding import Binding, Call, call, compositions, parameters
 
 
@@ -18,22 +18,6 @@ def crop(arguments: Mapping[str, Any]) -> tuple[slice, ...]:
 
 
 INTERPOLATE = "torch.nn.functional.interpolate"
-
-
-def depth_to_space(data: Any, factor: int) -> Any:
-    """Take channels as (down, right, channel) and move the first two between the pixels."""
-    batch, channels, height, width = data.shape
-    blocks = data.reshape(batch, factor, factor, channels // factor**2, height, width)
-    pixels = blocks.permute(0, 3, 4, 1, 5, 2)
-    return pixels.reshape(batch, channels // factor**2, height * factor, width * factor)
-
-
-def space_to_depth(data: Any, factor: int) -> Any:
-    """Part the pixels and move what is parted before the channels."""
-    batch, channels, height, width = data.shape
-    blocks = data.reshape(batch, channels, height // factor, factor, width // factor, factor)
-    pixels = blocks.permute(0, 3, 5, 1, 2, 4)
-    return pixels.reshape(batch, channels * factor**2, height // factor, width // factor)
 
 
 def _array_like(data: Any, numbers: Any) -> Any:
@@ -74,9 +58,8 @@ BINDINGS: dict[str, Binding] = {
             lambda data: data.permute(0, 3, 1, 2).contiguous().to(torch.float32).div(255),
             "torch.permute, torch.Tensor.contiguous, a cast and a division",
         ),
-        depth_to_space=(depth_to_space, "torch.permute between reshapes"),
-        space_to_depth=(space_to_depth, "torch.permute between reshapes"),
     ),
+    **moves(torch.permute, "torch.permute", "depth_to_space", "space_to_depth"),
     # Colors in PyTorch: a few functions for each.
     **{name: change(name, _array_like) for name in CHANGES},
 }

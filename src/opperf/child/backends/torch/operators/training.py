@@ -7,19 +7,13 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from opperf.child.backends.binding import Binding, call, composition, compositions
+from opperf.child.backends.arrays.losses import Means, annotate, losses
+from opperf.child.backends.binding import Binding, call, compositions
 
-REDUCTIONS = {None: torch.mean, "mean": torch.mean, "sum": torch.sum}
-
-
-def hinge_loss(data: Any, labels: Any, reduction: str | None = None) -> Any:
-    """Return the hinge loss."""
-    return _reduce(torch.relu(1 - data * labels), reduction)
-
-
-def squared_hinge_loss(data: Any, labels: Any, reduction: str | None = None) -> Any:
-    """Return the squared hinge loss."""
-    return _reduce(torch.square(torch.relu(1 - data * labels)), reduction)
+MEANS: Means = {None: torch.mean, "mean": torch.mean, "sum": torch.sum, "none": lambda same: same}
+LOSSES = losses(torch, MEANS, relu=torch.relu, softplus=F.softplus, log_softmax=F.log_softmax)
+#: What losses are made of that PyTorch does not have.
+NOTES = {"hinge_loss": "a product, torch.relu", "squared_hinge_loss": "a product, torch.relu, torch.square"}
 
 
 def ctc_loss(data: Any, labels: Any) -> Any:
@@ -27,10 +21,6 @@ def ctc_loss(data: Any, labels: Any) -> Any:
     time, batch, _ = data.shape
     lengths = (time,) * batch, (labels.shape[1],) * batch
     return F.ctc_loss(F.log_softmax(data, 2), labels, *lengths, reduction="none")
-
-
-def _reduce(losses: Any, reduction: str | None) -> Any:
-    return losses if reduction == "none" else REDUCTIONS[reduction](losses)
 
 
 #: `kl_div` warns that its mean over all elements, which the catalog wants, will be over samples in a later PyTorch.
@@ -157,11 +147,7 @@ BINDINGS: dict[str, Binding] = {
         for name, (tensors, more) in OTHERS.items()
     },
     "logistic_loss": call("torch.nn.functional.soft_margin_loss", "input=data, target=labels", "reduction=reduction"),
-    "hinge_loss": composition(hinge_loss, note="a product, torch.relu and torch.mean"),
-    "squared_hinge_loss": composition(
-        squared_hinge_loss,
-        note="a product, torch.relu, torch.square and torch.mean",
-    ),
+    **annotate(LOSSES, NOTES, "{} and torch.mean"),
     **compositions(
         ctc_loss=(ctc_loss, "torch.nn.functional.log_softmax and ctc_loss, of sequences in their full length")
     ),
