@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.source import trees
+
 import opperf
 
 ROOT = Path(opperf.__file__).parent
@@ -37,8 +39,7 @@ def literals(path: Path, module: ast.Module) -> list[str]:
 
 
 def test_no_default_of_what_decides_is_written_out_twice() -> None:
-    paths = sorted((ROOT / "parent").rglob("*.py"))
-    places = {path.relative_to(ROOT): ast.parse(path.read_text()) for path in paths}
+    places = trees(ROOT, "parent")
     assert [line for path, module in places.items() if path != HOME for line in literals(path, module)] == []
 
 

@@ -1,11 +1,20 @@
-"""Names say what a thing is or does: a participle that says how it was come by is no name, and neither is a pronoun."""
+"""Names say what a thing is or does: a participle that says how it was come by is no name, and neither is a pronoun.
+
+And docstrings name what exists: a name in backticks is in the code, or belongs to others.
+"""
+
+from __future__ import annotations
 
 import ast
+import builtins
+import gc
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from tests.source import trees
 
 import opperf
 
@@ -104,6 +113,19 @@ RETURN_WHAT = {
 #: How much lower the counts of all rooms may be before the numbers above have to follow.
 SLACK = 25
 
+#: The nodes that name something, each with the field that has the name.
+NAMING = {
+    ast.Name: "id",
+    ast.Attribute: "attr",
+    ast.arg: "arg",
+    ast.keyword: "arg",
+    ast.FunctionDef: "name",
+    ast.AsyncFunctionDef: "name",
+    ast.ClassDef: "name",
+    ast.ExceptHandler: "name",
+    ast.MatchAs: "name",
+    ast.MatchStar: "name",
+}
 #: What gives names a place of their own.
 SCOPES = (
     ast.ClassDef,
@@ -117,20 +139,52 @@ SCOPES = (
     ast.Module,
 )
 
+#: A name in backticks that is one word of Python; examples of doctest show what they like.
+NAME, EXAMPLE = (
+    re.compile(r"(?<!`)`([A-Za-z_]\w*)`(?!`)"),
+    re.compile(r"^ *>>>.*?(?=^ *$|\Z)", re.MULTILINE | re.DOTALL),
+)
+#: Names of other programs and documents, and of results, that the code has no word for.
+FOREIGN = {
+    "Gluon_Hybrid_",
+    "Gluon_Imperative_",
+    "If",
+    "InitVar",
+    "LogSumExp",
+    "Logsumexp",
+    "MX_Add_Forward_Backward_Time",
+    "MX_Add_Forward_Time",
+    "NAME_initializer",
+    "PID_TIME",
+    "Scan",
+    "__array_function__",
+    "__ynn_fusion",
+    "cProfile",
+    "int_range",
+    "io_uring",
+    "kLoop",
+    "key_averages",
+    "lhs_initializer",
+    "memory_peak_B",
+    "pthread_self",
+    "redirect_stdout",
+    "resize_",
+    "scancel",
+    "setup_cache",
+    "t_",
+    "time_median_s",
+    "timeit",
+}
+
 
 def names(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """Yield every identifier of a module with its line; of what is imported, the name in this module."""
     for node in ast.walk(tree):
-        line = getattr(node, "lineno", 0)
-        match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
-                yield name, line
-            case ast.keyword(arg=str(name)) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name, line
-            case ast.alias(name=name, asname=other):
-                yield other or name.rpartition(".")[2], line
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                yield name, line
+        name = getattr(node, NAMING.get(type(node), ""), None)
+        if isinstance(node, ast.alias):
+            name = node.asname or node.name.rpartition(".")[2]
+        if name:
+            yield name, getattr(node, "lineno", 0)
 
 
 def pronouns(node: ast.AST, scopes: tuple[ast.AST, ...] = ()) -> Iterator[tuple[str, int, bool, tuple[ast.AST, ...]]]:
@@ -167,6 +221,46 @@ def return_what(module: ast.Module) -> Iterator[int]:
             yield node.lineno
 
 
+def docstrings(module: ast.Module) -> Iterator[ast.Constant]:
+    """Yield the docstrings of a module, its classes and its functions."""
+    for node in ast.walk(module):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and node.body:
+            first = node.body[0]
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                yield first.value
+
+
+def unknown_names(modules: Mapping[Path, ast.Module]) -> list[str]:
+    """Return where docstrings name what no code has: no name of it, nor a word of its texts."""
+    documentation = {path: [*docstrings(module)] for path, module in modules.items()}
+    known = {name for module in modules.values() for name, _ in names(module)} | set(dir(builtins)) | FOREIGN
+    known |= {part for path in modules for part in (*path.with_suffix("").parts, path.name)}
+    others = {id(text) for texts in documentation.values() for text in texts}
+    texts = {text for module in modules.values() for text in _texts(module, others)}
+    known.update(re.findall(r"\w+", "\n".join(texts)))
+    return [
+        f"{path}:{text.lineno}: {name}"
+        for path, texts_of_module in documentation.items()
+        for text in texts_of_module
+        for name in NAME.findall(EXAMPLE.sub("", str(text.value)))
+        if name not in known
+    ]
+
+
+def _texts(module: ast.Module, documentation: Container[int]) -> Iterator[str]:
+    """Yield the texts of a module that are no documentation, and the modules that it imports."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and id(node) not in documentation:
+                yield node.value
+        elif isinstance(node, ast.alias):
+            yield node.name
+
+
 def check_rooms(places: Mapping[Path, list[str]], most: Mapping[str, int]) -> None:
     """Check that no room has more of something than it may, and that the numbers follow where it has less."""
     rooms: dict[str, list[str]] = {}
@@ -179,9 +273,12 @@ def check_rooms(places: Mapping[Path, list[str]], most: Mapping[str, int]) -> No
 
 
 @pytest.fixture(scope="module")
-def modules() -> dict[Path, ast.Module]:
-    """Every module by its place."""
-    return {path.relative_to(ROOT): ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
+def modules() -> Iterator[dict[Path, ast.Module]]:
+    """Every module by its place; what looks for objects that can be dropped leaves them alone meanwhile."""
+    modules = trees(ROOT)
+    gc.freeze()
+    yield modules
+    gc.unfreeze()
 
 
 def test_no_identifier_is_a_retired_word(modules: dict[Path, ast.Module]) -> None:
@@ -234,6 +331,16 @@ def test_a_room_never_gets_worse_and_its_number_follows_where_it_gets_better() -
         check_rooms({Path("a/b/c.py"): ["3"]}, {})
     with pytest.raises(AssertionError, match=r"lower the numbers to \{'a/b': 1\}"):
         check_rooms({Path("a/b/c.py"): ["3"]}, {"a/b": SLACK + 2})
+
+
+def test_names_in_backticks_of_docstrings_exist(modules: dict[Path, ast.Module]) -> None:
+    assert unknown_names(modules) == []
+
+
+def test_a_docstring_that_names_what_is_gone_is_told_with_its_place() -> None:
+    source = 'def f(x):\n    """Return what `g` makes of `x`, see `h`.\n\n    >>> f(1)\n    `i`\n    """\n\n\ng = "h"\n'
+    assert unknown_names({Path("a.py"): ast.parse(source)}) == []
+    assert unknown_names({Path("a.py"): ast.parse(source.replace("g = ", "z = "))}) == ["a.py:2: g"]
 
 
 def test_no_module_is_named_by_a_participle() -> None:
