@@ -61,13 +61,18 @@ def _application(verb: str) -> typer.Typer:
     return app if verb == "profile" else debuggable(app)  # what stands behind a script is the script's
 
 
+@cache
+def _command(verb: str) -> Command:
+    return get_command(_application(verb))
+
+
 class Commands(Mapping[str, "Command"]):
     """The command of each verb, made when it is used: to make those of all takes as long as Python's start."""
 
     def __getitem__(self, verb: str) -> Command:
         if verb not in VERBS:
             raise KeyError(verb)
-        return get_command(_application(verb))
+        return _command(verb)
 
     def __iter__(self) -> Iterator[str]:
         return iter(VERBS)
