@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from opperf.domain.plan import PLACING, Side
+from opperf.parent.workers.compiled_code import VARIABLES as COMPILING
 from opperf.parent.workers.supervision import launch
 
 FORKED_CHILD = Path(__file__).with_name("forked_child.py")
@@ -33,6 +34,8 @@ FRAMEWORKS = ("null", "numpy", "torch", "mxnet", "jax", "tensorflow")
 FORKABLE = ("cpu", "late:")
 #: How the names of variables begin that no framework reads, nor Python when it starts.
 OTHERS = ("OPPERF_", "PYTEST_", "COLUMNS", "PWD")
+#: How the names of variables begin that Python and the C library read when they start. The null framework reads none.
+AT_START = ("PYTHON", "LD_", "MALLOC_", "GLIBC_", "LANG", "LC_", "TZ")
 #: What is read when a program is first compiled, after all imports: children that differ in it are forked from one.
 LATE = "XLA_FLAGS"
 #: The most processes to fork from at a time: each has a framework in memory.
@@ -149,8 +152,10 @@ def _key(command: Sequence[str], folder: Path, variables: Mapping[str, str], pip
     own = sorted(
         (name, text.removeprefix(str(folder)))
         for name, text in variables.items()
-        if not name.startswith((*OTHERS, LATE))
+        if not name.startswith((*OTHERS, LATE)) and name not in COMPILING
     )
+    if side.framework == "null":
+        return command[0], side.framework, *(one for one in own if one[0].startswith(AT_START))
     settings = sorted((name, text) for name, text in side.settings.items() if name != f"env.{LATE}")
     return command[0], side.framework, side.threads, side.allocator, side.engine, *settings, *own
 

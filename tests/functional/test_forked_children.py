@@ -122,6 +122,21 @@ def test_children_that_are_told_how_to_compile_come_of_the_process_of_all(launch
     assert {*launcher.sources} == before
 
 
+def test_children_of_the_null_framework_come_of_one_process_whatever_their_settings(launcher: ForkedChildren) -> None:
+    assert forks(SIDE)
+    before = {*launcher.sources}
+    assert forks(Side("null", settings={"version": "1.2", "env.OWN": "there"}, threads=2, allocator="default"))
+    assert forks(Side("null"), variables={"UV_INDEX": "https://wheels.example"})
+    assert {*launcher.sources} == before
+
+
+def test_where_compilers_keep_code_takes_no_process_of_its_own(launcher: ForkedChildren) -> None:
+    assert forks(Side("numpy"))
+    before = {*launcher.sources}
+    assert forks(Side("numpy"), variables={"NUMBA_CACHE_DIR": "elsewhere"})
+    assert {*launcher.sources} == before
+
+
 def test_a_forked_child_computes_what_a_fresh_one_does(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     def computed() -> bytes:
         worker = Worker(Path(sys.executable), package_folder(), Side("numpy"))

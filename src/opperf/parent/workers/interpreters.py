@@ -11,6 +11,7 @@ import shutil
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from opperf.domain.errors import EnvironmentFailure, InputError
@@ -152,6 +153,7 @@ def _own_python(text: str, framework: str) -> Path:
     return _with_framework(path, f"python={text}", framework)
 
 
+@cache  # each child of a command would ask again, and a pair starts two; what is raised is asked again
 def _with_framework(python: Path, text: str, framework: str) -> Path:
     """Return a Python that has a framework; `text` is what the user called it."""
     version, modules = probe(python, text)
