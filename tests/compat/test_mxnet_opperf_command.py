@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.functional.conftest import Done, invoke_module
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-COMMAND = [sys.executable, "-m", "opperf.compat.mxnet_opperf", "--warmup", "1"]
+MODULE = "opperf.compat.mxnet_opperf"
+#: Few calls before those that are timed.
+QUICK = ("--warmup", "1")
 #: Rows of few elements; those that are alike, and a name that stands for another, are rows of their own.
 ROWS: dict[str, list[dict[str, Any]]] = {
     "broadcast_add": [{"lhs": [8, 8], "rhs": [8, 1]}, {"lhs": [8, 8], "rhs": [8, 1]}],
@@ -25,6 +28,8 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "Activation": [{"data": [8, 8], "act_type": kind} for kind in ("relu", "sigmoid", "tanh")],
 }
 
+pytestmark = pytest.mark.usefixtures("forked_children")
+
 
 @pytest.fixture
 def inputs(tmp_path: Path) -> Path:
@@ -34,11 +39,15 @@ def inputs(tmp_path: Path) -> Path:
     return file
 
 
-def measured(*words: object, command: list[str] | None = None) -> str:
-    """Run a command that must end well, and return what it said."""
-    done = subprocess.run([*(command or COMMAND), *map(str, words)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stderr
+def command(*words: object) -> Done:
+    """Run the command in this process; its children are forked."""
+    return invoke_module(MODULE, *QUICK, *words)
+
+
+def measured(done: Done) -> str:
+    """Return what a command said, which must have ended well."""
+    assert done.code == 0, done.err
+    return done.err
 
 
 def document(path: Path) -> dict[str, list[dict[str, Any]]]:
@@ -50,7 +59,7 @@ def test_children_share_the_samples_of_a_row_and_the_calls_before_them(tmp_path:
     rows, output, records = (tmp_path / name for name in ("rows.json", "out.json", "records.json"))
     rows.write_text(json.dumps({"broadcast_add": ROWS["broadcast_add"][:1]}))
     words = ("--inputs", rows, "--runs", 12, "--warmup", 25, "--processes", 2, "--profiler", "python")
-    measured(*words, "--original-values", "-o", output, "--records", records)
+    measured(command(*words, "--original-values", "-o", output, "--records", records))
     (row,) = document(output)["broadcast_add"]
     told = json.loads(records.read_text())
     assert told["run"]["settings"]["warmup"] == 13
@@ -64,7 +73,7 @@ def test_children_share_the_samples_of_a_row_and_the_calls_before_them(tmp_path:
 
 def test_no_row_is_lost_or_overwritten_and_the_records_stand_beside_them(inputs: Path, tmp_path: Path) -> None:
     output, records = tmp_path / "out.json", tmp_path / "records.json"
-    measured("--inputs", inputs, "--runs", 3, "-o", output, "--records", records)
+    measured(command("--inputs", inputs, "--runs", 3, "-o", output, "--records", records))
     result = document(output)
     assert {name: [row["inputs"] for row in rows] for name, rows in result.items()} == dict(sorted(ROWS.items()))
     assert all(row[f"avg_time_forward_{name}"] > 0 for name, rows in result.items() for row in rows)
@@ -82,9 +91,9 @@ def test_whole_numbers_run_to_the_end_by_the_name_that_the_proposal_gave_the_com
     inputs: Path, tmp_path: Path
 ) -> None:
     output = tmp_path / "out.json"
-    command = [sys.executable, "-m", "opperf.compat.run_all_mxnet_operator_benchmarks"]
     words = ("--inputs", inputs, "--dtype", "int32", "--profiler", "python", "--warmup", 1, "--runs", 2)
-    told = measured(*words, "--output-file", output, command=command)
+    proposed = "opperf.compat.run_all_mxnet_operator_benchmarks"
+    told = measured(invoke_module(proposed, *words, "--output-file", output))
     result = document(output)
     failed = sum("error" in row for rows in result.values() for row in rows)
     assert f"wrote {output}: 7 operators, 10 rows, {failed} of them with an error instead of times" in told
@@ -96,7 +105,7 @@ def test_whole_numbers_run_to_the_end_by_the_name_that_the_proposal_gave_the_com
 def test_a_run_that_was_killed_goes_on_where_it_stood(inputs: Path, tmp_path: Path) -> None:
     output, journal = tmp_path / "out.csv", tmp_path / "out.csv.journal"
     words = ["--inputs", str(inputs), "--runs", "100", "-f", "csv", "-o", str(output)]
-    started = subprocess.Popen([*COMMAND, *words], stderr=subprocess.PIPE)
+    started = subprocess.Popen([sys.executable, "-m", MODULE, *QUICK, *words], stderr=subprocess.PIPE)
     try:
         give_up = time.monotonic() + 120
         while not journal.exists() or len(journal.read_text().splitlines()) < 4:
@@ -108,7 +117,7 @@ def test_a_run_that_was_killed_goes_on_where_it_stood(inputs: Path, tmp_path: Pa
         started.communicate()
     before = journal.read_text().splitlines()
     assert not output.exists()
-    measured(*words, "--resume")
+    measured(command(*words, "--resume"))
     lines = output.read_text().splitlines()
     assert lines[0].startswith("operator,inputs,")
     assert len(lines) == 1 + sum(map(len, ROWS.values()))
@@ -117,23 +126,21 @@ def test_a_run_that_was_killed_goes_on_where_it_stood(inputs: Path, tmp_path: Pa
 
 
 def test_a_python_without_what_the_command_line_needs_is_told_so() -> None:
-    command = [sys.executable, "-S", *COMMAND[1:]]  # no packages but the standard library
-    done = subprocess.run(command, env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True, timeout=300)
+    without = [sys.executable, "-S", "-m", MODULE]  # no packages but the standard library
+    done = subprocess.run(without, env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True, timeout=300)
     assert done.returncode == 2
     assert done.stderr.startswith("error: this Python has no typer")
 
 
 def test_values_that_only_floats_have_are_refused_for_whole_numbers(tmp_path: Path) -> None:
-    words = ["--original-values", "--dtype", "int32", "-o", str(tmp_path / "out.json")]
-    done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=300)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 3)
-    assert "`--original-values` are normal numbers" in done.stderr
+    done = command("--original-values", "--dtype", "int32", "-o", tmp_path / "out.json")
+    assert (done.code, done.err.count("\n")) == (2, 3)
+    assert "`--original-values` are normal numbers" in done.err
 
 
 def test_an_operator_that_mxnet_does_not_have_is_refused_with_names_near_it(tmp_path: Path) -> None:
-    words = ["--operator", "broadcast_ad", "-o", str(tmp_path / "out.json")]
-    done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: no operator `mxnet:nd.broadcast_ad`")
-    assert "`mxnet:nd.broadcast_add`" in done.stderr
+    done = command("--operator", "broadcast_ad", "-o", tmp_path / "out.json")
+    assert done.code == 2
+    assert done.err.startswith("error: no operator `mxnet:nd.broadcast_ad`")
+    assert "`mxnet:nd.broadcast_add`" in done.err
     assert not list(tmp_path.iterdir())

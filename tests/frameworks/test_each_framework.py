@@ -7,15 +7,13 @@ are forked: to import a framework takes longer than most of what they do.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 from tests.conformance.conftest import XLA_FLAGS
-from tests.functional.conftest import Done, invoke
+from tests.functional.conftest import Done, invoke, invoke_module
 
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
 from opperf.parent.workers.interpreters import imports_here
@@ -98,8 +96,8 @@ def command() -> Command:
 
 def other_command(module: str, *words: object) -> None:
     """Run the command of a system that opperf succeeds to an end that must be good."""
-    done = subprocess.run([sys.executable, "-m", module, *map(str, words)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    done = invoke_module(module, *words)
+    assert done.code == 0, done.err
 
 
 @pytest.mark.parametrize("framework", FRAMEWORK)

@@ -6,10 +6,13 @@ import io
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from runpy import run_module
 from typing import Any
 
 import pytest
@@ -61,6 +64,17 @@ def current(folder: Path, cache: Path) -> Iterator[Path]:
 
 def invoke(*words: object) -> Done:
     """Run a command: `invoke("run", "add", "--framework", "null")`."""
+    return _ended(main, *words)
+
+
+def invoke_module(name: str, *words: object) -> Done:
+    """Run a module to its end, as `python -m NAME` does."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # another test may have imported it
+        return _ended(partial(run_module, name, run_name="__main__"), *words)
+
+
+def _ended(main: Callable[[], object], *words: object) -> Done:
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["opperf", *map(str, words)])

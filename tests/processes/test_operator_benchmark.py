@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.processes.conftest import command_here
+from tests.functional.conftest import Done, current, invoke, invoke_module
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("forked_children", "few_rounds")]
 CONFIGS = """
 import operator_benchmark as op_bench
 
@@ -99,30 +98,30 @@ QUICK = ("--runs", "3", "--device", "cpu", "--format", "json")
 Records = dict[tuple[str, str], dict[str, Any]]
 
 
-def run(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    """Run a command of opperf's in a folder."""
-    command = [sys.executable, "-m", *map(str, words)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def pytorchs(*words: object) -> Done:
+    """Run the command that PyTorch's files are run with."""
+    return invoke_module("opperf.compat.operator_benchmark", *words)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with tests that share configs, and one that cannot be loaded."""
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory: pytest.TempPathFactory, one_cache: Path) -> Iterator[Path]:
+    """The current folder, with tests that share configs, and one that cannot be loaded."""
     folder = tmp_path_factory.mktemp("operator_benchmark")
     (folder / "pt").mkdir()
     (folder / "pt" / "__init__.py").touch()
     (folder / "pt" / "configs.py").write_text(CONFIGS)
     (folder / "pt" / "add_test.py").write_text(TESTS)
     (folder / "pt" / "broken_test.py").write_text("import operator_benchmark\n\nimport nothing_here\n")
-    return folder
+    with current(folder, one_cache):
+        yield folder
 
 
 @pytest.fixture(scope="module")
-def records(folder: Path) -> Records:
+def records(folder: Path, forked_children: None) -> Records:
     """The records of the whole folder, by name and direction."""
-    done = run(folder, "opperf", "run", "op_bench:pt/", *QUICK)
-    assert done.returncode == 0, done.stderr
-    records = json.loads(done.stdout)["records"]
+    done = invoke("run", "op_bench:pt/", *QUICK)
+    assert done.code == 0, done.err
+    records = json.loads(done.out)["records"]
     assert [one["case"]["operator"] for one in records] == [*NAMES, "broken_test.py"]
     return {(one["case"]["operator"], one["direction"]): one for one in records}
 
@@ -160,27 +159,25 @@ def test_what_cannot_be_measured_is_one_record(name: str, message: str, records:
     assert (record["status"], record["reason"]["message"]) == ("failed", message)
 
 
-def test_tests_of_all_tags_can_be_selected(folder: Path) -> None:
+def test_tests_of_all_tags_can_be_selected() -> None:
     words = ("--dry-run", "--format", "csv", "--device", "cpu")
     for pattern, count in ((r"\(long\)", 1), ("drawn", 3), ("^add", 6)):
-        done = run(folder, "opperf", "run", "op_bench:pt/add_test.py", "--select", pattern, *words)
-        assert len(done.stdout.splitlines()) == count + 1, done.stdout
+        done = invoke("run", "op_bench:pt/add_test.py", "--select", pattern, *words)
+        assert len(done.out.splitlines()) == count + 1, done.out
 
 
-def test_a_file_that_is_named_and_cannot_be_loaded_is_one_message(folder: Path) -> None:
-    done = run(folder, "opperf", "run", "op_bench:pt/broken_test.py")
-    assert done.returncode == 2
-    assert "broken_test.py:3: ModuleNotFoundError: No module named 'nothing_here'" in done.stderr
-    assert "--environment 'torch + nothing_here'" in done.stderr
+def test_a_file_that_is_named_and_cannot_be_loaded_is_one_message() -> None:
+    done = invoke("run", "op_bench:pt/broken_test.py")
+    assert done.code == 2
+    assert "broken_test.py:3: ModuleNotFoundError: No module named 'nothing_here'" in done.err
+    assert "--environment 'torch + nothing_here'" in done.err
 
 
-@pytest.mark.usefixtures("forked_children", "few_rounds")
-def test_two_sides_are_compared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
+def test_two_sides_are_compared(folder: Path) -> None:
     sides = ("--base", "torch", "--new", "torch;threads=2", "--select", r"add_M1_N2_cpu(_bwdall)?\(")
     how = ("--pairs", "3", "--tolerance", "900%", "--trial-budget", "0.05", "--html", "page.html", "--format", "json")
-    done = command_here("compare", "op_bench:pt/add_test.py", *sides, *how)
-    comparisons = json.loads(done.stdout)["comparisons"]
+    done = invoke("compare", "op_bench:pt/add_test.py", *sides, *how)
+    comparisons = json.loads(done.out)["comparisons"]
     assert [(one["case"]["operator"], one["direction"]) for one in comparisons] == [
         ("add_M1_N2_cpu", "forward"),
         ("add_M1_N2_cpu_bwdall", "backward"),
@@ -189,21 +186,18 @@ def test_two_sides_are_compared(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "add_M1_N2_cpu_bwdall" in (folder / "page.html").read_text()
 
 
-def test_files_of_pytorch_are_not_measured_in_another_framework(folder: Path) -> None:
-    done = run(folder, "opperf", "run", "op_bench:pt/add_test.py", "--framework", "numpy")
-    assert done.returncode == 2
-    assert "these are benchmarks of PyTorch, which are not measured in numpy" in done.stderr
+def test_files_of_pytorch_are_not_measured_in_another_framework() -> None:
+    done = invoke("run", "op_bench:pt/add_test.py", "--framework", "numpy")
+    assert done.code == 2
+    assert "these are benchmarks of PyTorch, which are not measured in numpy" in done.err
 
 
-RUNNER = "opperf.compat.operator_benchmark"
-
-
-def test_the_command_of_pytorch_lists_tests_and_operators(folder: Path) -> None:
-    tests = run(folder, RUNNER, "pt/", "--list_tests", "--tag_filter", "short", "--device", "cpu")
-    assert tests.stdout.splitlines()[3:] == ["# Tag : short", "", "# List of tests:", *(f"# {name}" for name in NAMES)]
-    assert "left out: `op_bench:pt/broken_test.py` cannot be loaded" in tests.stderr
-    operators = run(folder, RUNNER, "pt/add_test.py", "--list-ops", "--operator-range", "m-z", "--device", "cpu")
-    assert operators.stdout.splitlines()[6:] == ["# neg", "# neg_", "# Scale"]
+def test_the_command_of_pytorch_lists_tests_and_operators() -> None:
+    tests = pytorchs("pt/", "--list_tests", "--tag_filter", "short", "--device", "cpu")
+    assert tests.out.splitlines()[3:] == ["# Tag : short", "", "# List of tests:", *(f"# {name}" for name in NAMES)]
+    assert "left out: `op_bench:pt/broken_test.py` cannot be loaded" in tests.err
+    operators = pytorchs("pt/add_test.py", "--list-ops", "--operator-range", "m-z", "--device", "cpu")
+    assert operators.out.splitlines()[6:] == ["# neg", "# neg_", "# Scale"]
 
 
 def test_the_command_of_pytorch_writes_its_lines_and_files(folder: Path) -> None:
@@ -220,9 +214,9 @@ def test_the_command_of_pytorch_writes_its_lines_and_files(folder: Path) -> None
         "o.json",
     )
     for _ in range(2):
-        done = run(folder, RUNNER, "pt/add_test.py", *words)
-        assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+        done = pytorchs("pt/add_test.py", *words)
+        assert done.code == 0, done.err
+    lines = done.out.splitlines()
     assert lines[5:9] == [
         *("# Benchmarking PyTorch: add", "# Mode: Eager", "# Name: add_M1_N2_cpu"),
         "# Input: M: 1, N: 2, device: cpu",
@@ -240,7 +234,7 @@ def test_the_command_of_pytorch_writes_its_lines_and_files(folder: Path) -> None
     assert [one["benchmark"]["mode"] for one in dashboard[::3]] == ["inference"] * 2 + ["training"] * 3
 
 
-def test_the_command_of_pytorch_runs_a_test_several_times(folder: Path) -> None:
+def test_the_command_of_pytorch_runs_a_test_several_times() -> None:
     words = (
         "--test-name",
         "add_M8_N8_cpu",
@@ -253,11 +247,11 @@ def test_the_command_of_pytorch_runs_a_test_several_times(folder: Path) -> None:
         "--output-csv",
         "other",
     )
-    done = run(folder, RUNNER, "pt/add_test.py", *words)
-    assert [line.split(" : ")[0] for line in done.stdout.splitlines() if line.startswith("Run:")] == [
+    done = pytorchs("pt/add_test.py", *words)
+    assert [line.split(" : ")[0] for line in done.out.splitlines() if line.startswith("Run:")] == [
         "Run: 0, Forward Execution Time (us)",
         "Run: 1, Forward Execution Time (us)",
     ]
-    observed = run(folder, RUNNER, "pt/add_test.py", "--report-aibench", *words)
-    line = next(line for line in observed.stdout.splitlines() if line.startswith("PyTorchObserver "))
+    observed = pytorchs("pt/add_test.py", "--report-aibench", *words)
+    line = next(line for line in observed.out.splitlines() if line.startswith("PyTorchObserver "))
     assert json.loads(line.removeprefix("PyTorchObserver "))["type"] == "PyTorch_add_M8_N8_cpu_Eager"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.functional.conftest import invoke
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("folder", "forked_children", "few_rounds")]
 TESTS = """
 import numpy as np
 import pytest
@@ -44,28 +43,27 @@ def test_graph(benchmark):
 ENVIRONMENTS = ("numpy==2.2.6", "numpy==2.4.6")
 
 
-def opperf(folder: Path, *words: str) -> str:
+def opperf(*words: str) -> str:
     """Run a command that ends well, and return its data."""
-    command = [sys.executable, "-m", "opperf", *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    done = invoke(*words)
+    assert done.code == 0, done.err
+    return done.out
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with tests, the settings of which are found there."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The current folder, with tests, the settings of which are found there."""
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     (tmp_path / "test_sort.py").write_text(TESTS)
     (tmp_path / "test_states.py").write_text(STATES)
-    return tmp_path
+    monkeypatch.chdir(tmp_path)
 
 
-def test_two_releases_are_compared(folder: Path) -> None:
+def test_two_releases_are_compared() -> None:
     base, new = ENVIRONMENTS
     sides = ("--base", base, "--new", new)
     few = ("--pairs", "3", "--tolerance", "50%", "--trial-budget", "0.05", "--format", "json")
-    document = json.loads(opperf(folder, "compare", "pytest:test_sort.py", *sides, *few))
+    document = json.loads(opperf("compare", "pytest:test_sort.py", *sides, *few))
     small, large, wrong = document["comparisons"]
     assert (small["case"]["operator"], small["case"]["attributes"]) == ("test_sort.py::test_sort", {"n": 100})
     assert [one["environment"] for one in (small["base"], small["new"])] == [base, new]
@@ -73,7 +71,7 @@ def test_two_releases_are_compared(folder: Path) -> None:
     assert (wrong["verdict"], wrong["reason"]) == ("failed", "not measured: assert np.float64(10.0) == 3")
 
 
-def test_what_a_test_has_set_of_a_framework_holds(folder: Path) -> None:
+def test_what_a_test_has_set_of_a_framework_holds() -> None:
     words = ("--framework", "torch", "--runs", "3", "--format", "json")
-    records = json.loads(opperf(folder, "run", "pytest:test_states.py", *words))["records"]
+    records = json.loads(opperf("run", "pytest:test_states.py", *words))["records"]
     assert [(record["status"], record["reason"]) for record in records] == [("ok", None)] * 2
