@@ -1,4 +1,7 @@
-"""A run that is stopped keeps every finished record, and goes on where it was."""
+"""A run that is stopped keeps every finished record, and goes on where it was.
+
+What is stopped is a process of its own; what goes on need not be, and has its children forked.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,7 @@ Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]
 Until: TypeAlias = Callable[[Callable[[], Any]], Any]
 Records: TypeAlias = Callable[[Path], list[dict[str, Any]]]
 
+pytestmark = pytest.mark.usefixtures("forked_children")
 #: Two trials, one that never ends, and two that are not reached.
 NAMES = ("add", "subtract", "null:hang", "multiply", "divide")
 COMMAND = ("run", *NAMES, "--framework", "null", "--size", "small", "--direction", "forward")

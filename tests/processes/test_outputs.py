@@ -16,6 +16,7 @@ import pytest
 
 from opperf.parent.store.journal import journal_of, read_journal
 
+pytestmark = pytest.mark.usefixtures("forked_children")
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.Popen[str]]
 #: A run that finishes one trial and then stands still.
@@ -143,7 +144,7 @@ def test_stdout_as_output_is_the_file_that_the_shell_opened(tmp_path: Path) -> N
     assert os.listdir(tmp_path) == ["out"]
 
 
-def test_what_killed_commands_left_is_removed_by_the_next(tmp_path: Path, output: Path, command: Command) -> None:
+def test_what_killed_commands_left_is_removed_by_the_next(tmp_path: Path, output: Path, start: Start) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
     left = tmp_path / f".run.json.opperf-{gone.pid}-01234567"
@@ -153,7 +154,8 @@ def test_what_killed_commands_left_is_removed_by_the_next(tmp_path: Path, output
     checks.mkdir(parents=True)
     (checks / "found").mkdir()
     words = ("run", "add", "--framework", "numpy", "--size", "small", "--runs", "3", "--output", output)
-    done = command(*words, TMPDIR=str(temporary))
-    assert done.returncode == 0, done.stderr
+    run = start("-m", "opperf", *words, TMPDIR=str(temporary))
+    _, said = run.communicate(timeout=300)
+    assert run.returncode == 0, said
     assert sorted(os.listdir(tmp_path)) == ["run.json", "temporary"]
     assert os.listdir(temporary) == []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.functional.conftest import invoke
 
+pytestmark = pytest.mark.usefixtures("folder", "forked_children")
 MINE = """
 import threading
 import time
@@ -35,46 +35,45 @@ def late(x):
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The current folder, with functions."""
     (tmp_path / "mine.py").write_text(MINE)
-    return tmp_path
+    monkeypatch.chdir(tmp_path)
 
 
-def opperf(folder: Path, *words: str) -> dict[str, Any]:
+def opperf(*words: str) -> dict[str, Any]:
     """Return the document of a command."""
-    command = [sys.executable, "-m", "opperf", *words, "--direction", "forward", "--format", "json"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-    document: dict[str, Any] = json.loads(done.stdout)
+    document: dict[str, Any] = json.loads(invoke(*words, "--direction", "forward", "--format", "json").out)
     return document
 
 
-def test_a_comparison_fails_where_a_timed_call_is_wrong(folder: Path) -> None:
+def test_a_comparison_fails_where_a_timed_call_is_wrong() -> None:
     new = "mine.py:by_address;framework=numpy"
     words = ("compare", "softmax", "--input", "data=64x256", "--base", "numpy", "--new", new)
-    (row,) = opperf(folder, *words)["comparisons"]
+    (row,) = opperf(*words)["comparisons"]
     assert row["verdict"] == "failed"
     assert row["reason"].startswith("not measured: wrong result in timed call ")
 
 
-def test_a_run_of_an_own_function_says_that_its_timed_calls_were_checked(folder: Path) -> None:
+def test_a_run_of_an_own_function_says_that_its_timed_calls_were_checked() -> None:
     words = ("run", "mine.py:right", "mine.py:by_address", "--framework", "numpy", "--input", "x=64x256", "--runs", "5")
-    right, wrong = opperf(folder, *words)["records"]
+    right, wrong = opperf(*words)["records"]
     assert right["facts"]["checked"] == "timed calls against a call on a copy of the same values"
     assert wrong["reason"]["slug"] == "wrong_result"
     for check in ("small", "none"):
-        assert [record["status"] for record in opperf(folder, *words, "--check", check)["records"]] == ["ok", "ok"]
+        assert [record["status"] for record in opperf(*words, "--check", check)["records"]] == ["ok", "ok"]
 
 
-def test_work_behind_the_return_is_named_and_does_not_meet_the_next_function(folder: Path) -> None:
+def test_work_behind_the_return_is_named_and_does_not_meet_the_next_function() -> None:
     words = ("run", "mine.py:late", "mine.py:right", "--framework", "numpy", "--input", "x=64x256", "--runs", "5")
-    late, right = opperf(folder, *words)["records"]
+    late, right = opperf(*words)["records"]
     assert late["reason"]["slug"] in ("works_after_return", "extra_cpu")
     assert right["status"] == "ok"
 
 
-def test_any_side_can_ask_for_it(folder: Path) -> None:
+def test_any_side_can_ask_for_it() -> None:
     words = ("run", "add", "--framework", "numpy", "--size", "small", "--runs", "5", "--check", "timed")
-    (record,) = opperf(folder, *words)["records"]
+    (record,) = opperf(*words)["records"]
     small, timed = record["facts"]["checked"].split("; ")
     assert small.startswith("against NumPy ")
     assert timed == "timed calls against a call on a copy of the same values"
