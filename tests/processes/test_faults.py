@@ -1,15 +1,20 @@
-"""Operators that do their worst: each is one failed record, and the run goes on."""
+"""Operators that do their worst: each is one failed record, and the run goes on.
+
+Children are real; the commands run in this process.
+"""
 
 from __future__ import annotations
 
+import json
 import resource
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import psutil
 import pytest
+from tests.functional.conftest import current
+from tests.processes.conftest import command_here
 
 from opperf.domain.errors import OperatorFailure, WorkerFailure
 from opperf.domain.message.requests import Prepare
@@ -17,21 +22,36 @@ from opperf.domain.plan import Trial
 from opperf.parent.workers import output
 from opperf.parent.workers.process import Worker
 
-Run: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
-Records: TypeAlias = Callable[[str], list[dict[str, Any]]]
+Record: TypeAlias = dict[str, Any]
 
 #: What a trial is given that never ends. Seconds.
 TIMEOUT = "4"
 MEBIBYTE = 2**20
 
 
-def _measured(command: Run, document: Records, *words: str, **variables: str) -> list[dict[str, Any]]:
+#: What each fault is followed by.
+NEXT = {
+    "crash": "add", "abort": "subtract", "exit": "multiply", "hang": "divide", "raise": "maximum", "leak": "minimum",
+    "flood": "hypot", "garbage": "exp",
+}  # fmt: skip
+
+
+def _measured(*words: str, **variables: str) -> list[Record]:
     """Measure by the command, which must end well, and return the records."""
     fixed = ("--framework", "null", "--size", "small", "--direction", "forward", "--runs", "3", "--format", "json")
-    done = command("run", *words, *fixed, "--timeout", TIMEOUT, **variables)
+    done = command_here("run", *words, *fixed, "--timeout", TIMEOUT, **variables)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
-    return document(done.stdout)
+    records: list[Record] = json.loads(done.stdout)["records"]
+    return records
+
+
+@pytest.fixture(scope="module")
+def records(one_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Record]:
+    """The records of one run, in which an operator follows each fault."""
+    with current(tmp_path_factory.mktemp("faults"), one_cache):
+        found = _measured(*(name for fault, after in NEXT.items() for name in (f"null:{fault}", after)))
+    return {record["case"]["operator"]: record for record in found}
 
 
 @pytest.mark.parametrize(
@@ -62,29 +82,32 @@ def _measured(command: Run, document: Records, *words: str, **variables: str) ->
     ],
 )
 def test_a_fault_is_one_failed_record_and_the_next_trial_is_measured(
-    script: str, expected: dict[str, Any], command: Run, document: Records
+    script: str, expected: dict[str, Any], records: dict[str, Record]
 ) -> None:
-    failed, ok = _measured(command, document, f"null:{script}", "add")
-    assert (failed["case"]["operator"], failed["status"], failed["metrics"]) == (f"null:{script}", "failed", {})
+    failed, after = records[f"null:{script}"], records[NEXT[script]]
+    assert (failed["status"], failed["metrics"]) == ("failed", {})
     assert {name: failed["reason"][name] for name in expected} == expected
-    assert (ok["case"]["operator"], ok["status"], ok["reason"]) == ("add", "ok", None)
+    assert (after["status"], after["reason"]) == ("ok", None)
 
 
-def test_a_flood_leaves_its_last_lines_in_the_record(command: Run, document: Records) -> None:
-    failed, _ = _measured(command, document, "null:flood", "add")
-    *lines, cut = failed["reason"]["stderr"].splitlines()
+def test_each_trial_of_a_run_with_faults_has_its_record_in_order(records: dict[str, Record]) -> None:
+    assert list(records) == [name for fault, after in NEXT.items() for name in (f"null:{fault}", after)]
+
+
+def test_a_flood_leaves_its_last_lines_in_the_record(records: dict[str, Record]) -> None:
+    *lines, cut = records["null:flood"]["reason"]["stderr"].splitlines()
     assert lines == ["the same line again and again"] * (output.KEPT_LINES - 1)
     assert cut in lines[0]  # it was ended in the middle of a line
 
 
-def test_an_exception_comes_with_its_traceback(command: Run, document: Records) -> None:
-    failed, _ = _measured(command, document, "null:raise", "add")
-    assert "in raising" in failed["reason"]["traceback"]
-    assert failed["reason"]["traceback"].endswith("RuntimeError: this operator always raises\n")
+def test_an_exception_comes_with_its_traceback(records: dict[str, Record]) -> None:
+    traceback = records["null:raise"]["reason"]["traceback"]
+    assert "in raising" in traceback
+    assert traceback.endswith("RuntimeError: this operator always raises\n")
 
 
-def test_each_process_of_a_trial_that_failed_once_is_spared_the_fault(command: Run, document: Records) -> None:
-    failed, ok = _measured(command, document, "null:hang", "add", "--processes", "3")
+def test_each_process_of_a_trial_that_failed_once_is_spared_the_fault() -> None:
+    failed, ok = _measured("null:hang", "add", "--processes", "3")
     assert (failed["status"], ok["status"]) == ("failed", "ok")
     assert ok["metrics"]["time"]["processes"] == 3
 
@@ -145,11 +168,9 @@ def test_what_is_kept_of_a_flood_is_its_end(worker: Callable[..., Worker], fake_
     assert lines == [*(f"line {i}" for i in range(99_981, 100_000)), "y" * 500]
 
 
-def test_a_framework_that_dies_as_it_is_imported_fails_every_trial_of_it(
-    command: Run, document: Records, tmp_path: Path
-) -> None:
+def test_a_framework_that_dies_as_it_is_imported_fails_every_trial_of_it(tmp_path: Path) -> None:
     (tmp_path / "numpy.py").write_text("import os\nprint('no such instruction', flush=True)\nos.abort()\n")
-    dead, alive = _measured(command, document, "add", "--framework", "numpy", PYTHONPATH=str(tmp_path))
+    dead, alive = _measured("add", "--framework", "numpy", PYTHONPATH=str(tmp_path))
     assert (dead["side"]["framework"], dead["status"], dead["reason"]["signal"]) == ("numpy", "failed", "SIGABRT")
     assert dead["reason"]["message"] == (
         "`numpy` in environment `current` did not start: the child was killed by SIGABRT"
@@ -158,20 +179,18 @@ def test_a_framework_that_dies_as_it_is_imported_fails_every_trial_of_it(
     assert (alive["side"]["framework"], alive["status"]) == ("null", "ok")
 
 
-def test_a_framework_that_cannot_be_imported_says_why_and_what_helps(
-    command: Run, document: Records, tmp_path: Path
-) -> None:
+def test_a_framework_that_cannot_be_imported_says_why_and_what_helps(tmp_path: Path) -> None:
     (tmp_path / "numpy.py").write_text("raise ImportError('libblas.so.3: cannot open shared object file')\n")
-    dead, _ = _measured(command, document, "add", "--framework", "numpy", PYTHONPATH=str(tmp_path))
+    dead, _ = _measured("add", "--framework", "numpy", PYTHONPATH=str(tmp_path))
     assert dead["reason"]["slug"] == "import_failed"
     assert "libblas.so.3: cannot open shared object file" in dead["reason"]["message"]
     assert dead["reason"]["exception"] == "ImportError"
     assert dead["reason"]["hint"] == "try `--environment numpy`, which opperf builds"
 
 
-def test_doctor_tells_of_a_framework_that_cannot_be_imported(command: Run, tmp_path: Path) -> None:
+def test_doctor_tells_of_a_framework_that_cannot_be_imported(tmp_path: Path) -> None:
     (tmp_path / "numpy.py").write_text("raise ImportError('libblas.so.3: cannot open shared object file')\n")
-    done = command("doctor", "--framework", "numpy", PYTHONPATH=str(tmp_path))
+    done = command_here("doctor", "--framework", "numpy", PYTHONPATH=str(tmp_path))
     assert (done.returncode, done.stderr) == (0, "")
     assert "cannot be used: libblas.so.3: cannot open shared object file" in done.stdout
 
