@@ -84,17 +84,12 @@ def _ratios(comparisons: Sequence[Comparison], title: str = "Ratios of time") ->
     every = [side for one in ratios for side in (one.base, one.new)]
     visible = ratios[:MOST_ROWS]
     ends = [sides_of(one, *every) for one in visible]
-    is_one = len({new for _, new in ends}) == 1 < len(set(ends))  # then only what it is held against tells rows apart
-    sides = [f"/ {base}" if is_one else " / ".join(dict.fromkeys((new, base))) for base, new in ends]
-    words = [
-        [common_subject(one) for one in visible],
-        case_words([one.case for one in visible]),
-        ["" if one.direction == "forward" else one.direction for one in visible],
-        sides if len(set(sides)) > 1 else ["" for _ in visible],
-    ]
-    names, common = labels([*zip(*words)])
-    base, new = ends[0]
-    against = f": {new} against {base}" if len(set(sides)) == 1 else f": {new}" if is_one else ""
+    sides, against = _side_words(ends)
+    subjects, cases = [common_subject(one) for one in visible], case_words([one.case for one in visible])
+    directions = ["" if one.direction == "forward" else one.direction for one in visible]
+    # Inputs may be long, and what stands behind them cut off; those of a single operator name the rows.
+    rest = (sides, cases) if len(set(subjects)) > 1 else (cases, sides)
+    names, common = labels([*zip(subjects, *rest, directions)])
     yield Intervals(
         f"{title}{against}",
         f"{f'Of {common}. ' if common else ''}Right of 1 is slower. A dot is a pair of processes, the line the "
@@ -102,8 +97,27 @@ def _ratios(comparisons: Sequence[Comparison], title: str = "Ratios of time") ->
         [_ratio(one, *name) for one, name in zip(visible, names, strict=True)],
         lambda ratio: f"{ratio:g}",
         mark=1.0,
-        unit=f"{new} / {base}" if len(set(sides)) == 1 else "new / base",
+        unit=" / ".join(reversed(ends[0])) if len(set(ends)) == 1 else "new / base",
     )
+
+
+def _side_words(ends: Sequence[tuple[str, str]]) -> tuple[list[str], str]:
+    """Return what each row says of its sides, and the end of the title, of the base and the new side of each.
+
+    >>> _side_words([("a", "c"), ("b", "c")]), _side_words([("a", "b"), ("a", "c")])
+    ((['/ a', '/ b'], ': new c'), (['b', 'c'], ': base a'))
+    >>> _side_words([("a", "b"), ("a", "b")]), _side_words([("a", "b"), ("c", "d")])
+    ((['', ''], ': b against a'), (['b / a', 'd / c'], ''))
+    """
+    bases, news = ({end[place] for end in ends} for place in (0, 1))
+    base, new = ends[0]
+    if len(bases) == len(news) == 1:
+        return ["" for _ in ends], f": {new} against {base}"
+    if len(news) == 1:
+        return [f"/ {base}" for base, _ in ends], f": new {new}"
+    if len(bases) == 1:
+        return [new for _, new in ends], f": base {base}"
+    return [" / ".join(dict.fromkeys((new, base))) for base, new in ends], ""
 
 
 def _modules(change: SuiteChange) -> Iterator[Chart]:
