@@ -266,8 +266,8 @@ class Rows:
             key = json.dumps(series_side(place.side), sort_keys=True), place.direction, node, place.metric
             groups.setdefault(key, []).append(place)
         for several in groups.values():
-            _, *shared = several[0]
-            self.series_of([place.case for place in several], *shared)
+            _, side, direction, at, metric = several[0]
+            self.series_of([place.case for place in several], side, direction, at, metric)
 
     def floors(self, floors: Iterable[tuple[Floor, JsonDict]]) -> None:
         """Insert the noise floors of the run, each with its document."""
