@@ -102,7 +102,7 @@ def _ratios(comparisons: Sequence[Comparison], title: str = "Ratios of time") ->
 
 
 def _side_words(ends: Sequence[tuple[str, str]]) -> tuple[list[str], str]:
-    """Return what each row says of its sides, and the end of the title, of the base and the new side of each.
+    """Return the words for the sides of each row, and the end of the title, of the base and the new side of each.
 
     >>> _side_words([("a", "c"), ("b", "c")]), _side_words([("a", "b"), ("a", "c")])
     ((['/ a', '/ b'], ': new c'), (['b', 'c'], ': base a'))

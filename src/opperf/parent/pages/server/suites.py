@@ -80,10 +80,10 @@ _shares: Cache[list[Chart]] = Cache(MOST_KEPT)
 def suite(archive: Archive, name: str, query: Query) -> View:
     """Return the time of all calls of a suite, run by run, its comparisons, and the shares of its operators."""
     every, _ = headings(archive)
-    own = [entry for entry in every if entry.run.suite is not None and entry.run.suite.name == name][:MOST_RUNS]
-    if not own:
+    matching = [entry for entry in every if entry.run.suite is not None and entry.run.suite.name == name][:MOST_RUNS]
+    if not matching:
         raise InputError(f"the database has no run of the suite `{name}`", slug="missing")
-    runs = [_runs.get(entry.run.id, entry.content, partial(_read, archive, entry)) for entry in own[::-1]]
+    runs = [_runs.get(entry.run.id, entry.content, partial(_read, archive, entry)) for entry in matching[::-1]]
     totals = [total for entry in runs for total in entry.totals]
     blocks: list[Block] = []
     if totals:
@@ -95,7 +95,7 @@ def suite(archive: Archive, name: str, query: Query) -> View:
     charts = _charts(totals)
     if totals:
         latest = totals[-1].run.id
-        content = next(entry.content for entry in own if entry.run.id == latest)
+        content = next(entry.content for entry in matching if entry.run.id == latest)
         charts += _shares.get(latest, content, partial(_latest_shares, archive, latest))
     return View(Document(f"Suite {name}", blocks), charts)
 

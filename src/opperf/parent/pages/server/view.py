@@ -90,11 +90,11 @@ def path(*parts: str, **query: str) -> str:
     return f"/{'/'.join(quote(part) for part in parts)}{'?' if query else ''}{urlencode(query)}"
 
 
-def leading(several: Table, titles: Sequence[str] = FIRST) -> Table:
+def leading(block: Table, titles: Sequence[str] = FIRST) -> Table:
     """Return a table with the columns of these titles first, in this order: a phone shows hardly more at once."""
     places = {title: place - len(titles) for place, title in enumerate(titles)}
-    columns = [replace(column, place=places.get(column.title or "", column.place)) for column in several.columns]
-    return replace(several, columns=columns)
+    columns = [replace(column, place=places.get(column.title or "", column.place)) for column in block.columns]
+    return replace(block, columns=columns)
 
 
 def change_place(change: NamedChange) -> str:

@@ -56,7 +56,7 @@ class Archive(AbstractContextManager["Archive"]):
         return version(self.engine, self.address)
 
     def stamp(self) -> str:
-        """Return what is the same in this process until anybody writes into the database; raises `HarnessError`."""
+        """Return a stamp, the same until anybody writes into the database; raises `HarnessError`."""
         return self._watch.stamp()
 
     def add(

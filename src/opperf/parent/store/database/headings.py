@@ -59,7 +59,7 @@ def _heading(key: str, kind: str, content: str, document: bytes) -> Heading | Un
 
 
 def costs(archive: Archive, key: str) -> dict[str, dict[str, float]]:
-    """Return what all calls of each operator took on each framework in a run, in seconds.
+    """Return the time of all calls of each operator on each framework in a run, in seconds.
 
     A time is in a column; only how often a case is called is in its record's document.
     """
