@@ -31,6 +31,7 @@ from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdic
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address
+from opperf.parent.store.database.headings import costs
 from opperf.parent.store.database.history import entries
 from opperf.parent.store.database.listing import machines, operators, search
 from opperf.parent.store.database.operator_history import operator_ratios, operator_times
@@ -88,9 +89,14 @@ def measure(version: str) -> Run:
 
 def test_pages_ask_either_system_alike(address: str) -> None:
     with Archive(Address.of(address)) as archive:
+        stamps = [archive.stamp()]
         for i, version in enumerate(("1.1", "1.2"), 1):
             archive.add(night(i, version, 1 + i / 10))
+            stamps.append(archive.stamp())
         archive.add(measure("1.2"))
+        stamps.append(archive.stamp())
+        assert len({*stamps}) == 4  # so that pages are made anew
+        assert costs(archive, "run-1.2") == {"numpy": {"sum": 1e-4}}
         view = overview(archive, filters=Filters(category="reduction", operator="sum"))
         assert view is not None
         assert (view.build, view.anchor, [one.ratio for one in view.movers]) == ("1.2", "1.0", [1.2])
