@@ -323,7 +323,7 @@ def test_nothing_is_printed_unless_progress_is_asked_for(capfd: pytest.CaptureFi
 
 
 def test_ctrl_c_is_a_keyboard_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(*words: object) -> None:
+    def stop(*words: object, **more: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("opperf.parent.workers.pool.Pool.measure", stop)

@@ -164,7 +164,7 @@ def test_what_was_measured_before_something_broke_is_reported(tmp_path: Path) ->
     program = _BROKEN.format(module="parent.workers.pool", target="Pool", name="unused", main="__main__").replace(
         "Pool.unused = broken",
         "measure = Pool.measure\n"
-        "Pool.measure = lambda self, trial, process:"
+        "Pool.measure = lambda self, trial, process, **more:"
         " broken() if 'normal' in str(trial.side.implementation) else measure(self, trial, process)",
     )
     words = ("run", "null:steady", "null:noisy", "--framework", "null", "--runs", "3", "--output", "k.json")
