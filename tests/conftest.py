@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from tests.forked_children import ForkedChildren
 from tests.interruption import Interruption
 
+from opperf.parent.workers import claims
 from opperf.parent.workers.package import cache_folder
 
 # What runs tests side by side says how wide a terminal is, and so does readline, past `os.environ`; of a pipe nobody
@@ -115,6 +116,14 @@ def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         (cache / name).symlink_to(folder)
     return cache
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_locks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Devices of this process alone: another one that runs tests measures on some of the same name."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(claims, "FOLDER", tmp_path_factory.mktemp("locks"))
+        yield
 
 
 @pytest.fixture(scope="session")

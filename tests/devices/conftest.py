@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from opperf.parent.workers import claims
 from opperf.parent.workers.package import cache_folder
 
 FILES = {
@@ -19,14 +17,6 @@ FILES = {
     "entry_points.txt": "[torch.backends]\nlate = late:register\n",
     "RECORD": "",
 }
-
-
-@pytest.fixture(scope="session", autouse=True)
-def claimed_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Locks of this process alone: another one that runs tests has a device of its own, of the same name."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(claims, "FOLDER", tmp_path_factory.mktemp("locks"))
-        yield
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.functional.conftest import current, invoke
 
+import opperf as library
 from opperf.domain import registry
 from opperf.parent.workers import claims
 
@@ -56,6 +56,7 @@ LOCKS.take(Path(sys.argv[1]))
 print("taken", flush=True)
 sys.stdin.read()
 """
+TAKING = (sys.executable, "-c", HOLDER, "opperf-late-0.lock")
 WHERE = ("--plugin", "pretend.py", "--framework", "pretend", "--device", "late", "--no-check")
 FORWARD = ("--size", "small", "--direction", "forward")
 RUN = ("run", "add", *WHERE, *FORWARD)
@@ -73,16 +74,17 @@ def folder(one_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 @pytest.fixture(autouse=True)
-def here(folder: Path) -> Path:
-    """The same folder for all tests."""
-    return folder
+def here(folder: Path) -> Iterator[Path]:
+    """The same folder for all tests; a command of this process gives its device back when the test ends."""
+    yield folder
+    with claims.LOCKS.until_end():
+        pass
 
 
 @pytest.fixture
 def holder(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Another command that measures on the device."""
-    command = [sys.executable, "-c", HOLDER, str(folder / "opperf-late-0.lock")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(TAKING, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "taken\n"
         yield process
@@ -145,9 +147,16 @@ def test_the_user_may_measure_beside_another_command(holder: subprocess.Popen[st
     assert f"warning: process {holder.pid} of " in done.err
 
 
+def test_the_library_gives_a_device_back_when_a_call_ends(folder: Path) -> None:
+    with claims.LOCKS.until_end():
+        library.run("add", plugin="pretend.py", framework="pretend", device="late", size="small", check=False)
+        held = subprocess.run(TAKING, check=False, capture_output=True, text=True)
+    freed = subprocess.run(TAKING, check=False, capture_output=True, text=True, input="")
+    assert ("InUse" in held.stderr, freed.stdout) == (True, "taken\n")
+
+
 def test_a_command_that_was_killed_has_no_device(holder: subprocess.Popen[str], folder: Path) -> None:
     holder.kill()
     holder.wait()
     assert invoke(*RUN).code == 0
     assert (folder / "opperf-late-0.lock").stat().st_mode & 0o666 == 0o666
-    assert os.environ.get("OPPERF_SHARERS") is None

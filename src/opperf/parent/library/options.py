@@ -32,9 +32,12 @@ def with_options(*groups: Any) -> Callable[[F], F]:
 
         @wraps(function)
         def checked(*words: object, **keywords: object) -> object:
+            from opperf.parent.workers.claims import LOCKS
+
             full_signature.bind(*words, **keywords)
             try:
-                return function(*words, **keywords)
+                with LOCKS.until_end():
+                    return function(*words, **keywords)
             except OpperfError as error:
                 raise in_python(error, full_signature.parameters) from error.__cause__
 

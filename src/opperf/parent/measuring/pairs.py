@@ -10,7 +10,7 @@ import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from opperf.parent.measuring.pace import Pace
 from opperf.parent.measuring.parallel import Contention, Lane, ParallelRunner, contention_of, facts_together
 from opperf.parent.measuring.progress import Progress
 from opperf.parent.measuring.shares import FEW_ROUNDS, by_share, is_suite, small
-from opperf.parent.workers.claims import claimed
+from opperf.parent.workers.claims import claim
 from opperf.parent.workers.duel import Duel
 from opperf.parent.workers.instructions import CountingDuel
 from opperf.parent.workers.pair import Pair
@@ -64,7 +64,6 @@ class Pairs(ABC):
         self._contention: Contention | None = None
         self._next = NextPair(self._begin)
         self._pace = Pace(note)
-        self._claims = ExitStack()
 
     @abstractmethod
     def _rule_of(self, contest: Contest) -> Rule:
@@ -75,7 +74,7 @@ class Pairs(ABC):
         self._pace.progress = progress
 
     def _prepare(self, contests: Sequence[Contest]) -> None:
-        """Find out where pairs may run, and what kind of contests these are; `_close` ends it.
+        """Find out where pairs may run, and what kind of contests these are.
 
         Raises `InputError` where another command measures on the same device.
         """
@@ -90,14 +89,13 @@ class Pairs(ABC):
             cpus = importing_cpus(pairs_of_trials, self.settings, self._note)
             self._next = NextPair(self._begin, cpus, partial(cpus_beside, pairs_of_trials, self.settings))
         sides = {trial.side.process: trial.side for both in pairs_of_trials for trial in both}.values()
-        self._claims.enter_context(claimed(sides, shared=self.settings.share_device, note=self._note))
+        claim(sides, shared=self.settings.share_device, note=self._note)
 
     def _close(self) -> None:
         """End what was started ahead, and the reference."""
         self._pace.close()
         self._next.close()
         self._reference.close()
-        self._claims.close()
 
     def _pairs(
         self,

@@ -40,7 +40,7 @@ from opperf.parent.planning.values import notes
 from opperf.parent.store.documents import Earlier, earlier_work
 from opperf.parent.store.journal import JournalWriter, journal_of
 from opperf.parent.workers import gpus, machine
-from opperf.parent.workers.claims import claimed
+from opperf.parent.workers.claims import claim
 from opperf.parent.workers.instructions import check
 from opperf.parent.workers.interpreters import importable, settled_side
 from opperf.parent.workers.passwords import own_command
@@ -141,13 +141,9 @@ class Session:
 
         Raises `InputError` where another command measures on the same device.
         """
-        if elsewhere is not None:
-            return self._run(plan, options, elsewhere)
-        sides = {trial.side.process: trial.side for trial in plan.trials}.values()
-        with claimed(sides, shared=plan.settings.share_device, note=self._progress.note):
-            return self._run(plan, options)
-
-    def _run(self, plan: Plan, options: Options, elsewhere: Fleet | None = None) -> Run:
+        if elsewhere is None:
+            sides = {trial.side.process: trial.side for trial in plan.trials}.values()
+            claim(sides, shared=plan.settings.share_device, note=self._progress.note)
         self._elsewhere = elsewhere
         self._jobs = self._jobs_of(plan) if elsewhere is None else None
         if elsewhere is None and self._jobs is None and options.resume is None and plan.trials:

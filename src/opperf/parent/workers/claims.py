@@ -14,7 +14,7 @@ import struct
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -42,54 +42,54 @@ class InUse(Exception):
 
 
 class Locks:
-    """The locks of this process by name, and how often each was taken: a command that measures may ask for another."""
+    """The locks of this process by their files."""
 
     def __init__(self) -> None:
-        self._descriptors: dict[Path, tuple[int, int]] = {}
+        self._descriptors: dict[Path, int] = {}
+        self._calls = 0
         self._turn = threading.Lock()
 
     def take(self, file: Path) -> None:
-        """Take a lock; raises `InUse`, and `OSError` where there can be none."""
+        """Take a lock, or keep it; raises `InUse`, and `OSError` where there can be none."""
         with self._turn:
-            descriptor, count = self._descriptors.get(file) or (_lock(file), 0)
-            self._descriptors[file] = descriptor, count + 1
+            if file not in self._descriptors:
+                self._descriptors[file] = _lock(file)
 
-    def give_back(self, file: Path) -> None:
-        """Give a lock back, which lets another process have it if it was taken only once."""
+    @contextmanager
+    def until_end(self) -> Iterator[None]:
+        """Give all back behind a call, or the last of several: a program that uses the library goes on."""
         with self._turn:
-            descriptor, count = self._descriptors.pop(file)
-            if count > 1:
-                self._descriptors[file] = descriptor, count - 1
-            else:
-                os.close(descriptor)
+            self._calls += 1
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._calls -= 1
+                while not self._calls and self._descriptors:
+                    os.close(self._descriptors.popitem()[1])
 
 
 LOCKS = Locks()
 
 
-@contextmanager
-def claimed(sides: Iterable[Side], *, shared: bool, note: Callable[[str], None]) -> Iterator[None]:
-    """Have the devices of sides for this command; the CPU is everybody's, and the null framework's device is none.
+def claim(sides: Iterable[Side], *, shared: bool, note: Callable[[str], None]) -> None:
+    """Have the devices of sides for this command, to its end: what is between its parts is nobody else's.
 
-    Where another command has one, `note` is told if it may be `shared`. Raises `InputError` if not.
+    The CPU is everybody's, and the null framework's device is none. Where another command has one, `note` is told if it
+    may be `shared`. Raises `InputError` if not.
     """
     devices = {gpus.identity(side): side.device for side in sides if side.device != "cpu" and side.framework != "null"}
-    with ExitStack() as stack:
-        for name, device in devices.items():
-            file = FOLDER / f"opperf-{_OTHERS.sub('-', name)}.lock"
-            try:
-                LOCKS.take(file)
-            except InUse as other:
-                text = f"{_holder(other.pid)} measures on `{device}`, which serves both in turn"
-                if not shared:
-                    hint = "wait for it, name another device, or measure beside it: `--share-device`"
-                    raise InputError(text, hint=hint, slug="device_in_use") from other
-                note(f"warning: {text}")
-            except OSError as error:
-                note(f"warning: nobody is kept from measuring on `{device}` at the same time: {error}")
-            else:
-                stack.callback(LOCKS.give_back, file)
-        yield
+    for name, device in devices.items():
+        try:
+            LOCKS.take(FOLDER / f"opperf-{_OTHERS.sub('-', name)}.lock")
+        except InUse as other:
+            text = f"{_holder(other.pid)} measures on `{device}`, which serves both in turn"
+            if not shared:
+                hint = "wait for it, name another device, or measure beside it: `--share-device`"
+                raise InputError(text, hint=hint, slug="device_in_use") from other
+            note(f"warning: {text}")
+        except OSError as error:
+            note(f"warning: nobody is kept from measuring on `{device}` at the same time: {error}")
 
 
 def _lock(file: Path) -> int:

@@ -11,7 +11,6 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from opperf.domain.message.requests import Measure, Prepare, Release, Turn
 from opperf.domain.peaks import Peaks
 from opperf.domain.plan import TIMED, UNCHECKED, Settings, Trial
 from opperf.parent.commands.explore.space import Point, Space
-from opperf.parent.workers.claims import claimed
+from opperf.parent.workers.claims import claim
 from opperf.parent.workers.duel import Duel
 from opperf.parent.workers.pool import Pool
 
@@ -135,18 +134,16 @@ class Bench:
         self._random = random.Random(settings.seed)
         self._pools = {trial.side.process: Pool(settings, note, plugins) for trial in question.trials}
         self._duel: Duel | None = None
-        self._claims = ExitStack()
 
     def __enter__(self) -> Bench:
         sides = [trial.side for trial in self._question.trials]
-        self._claims.enter_context(claimed(sides, shared=self._settings.share_device, note=self._note))
+        claim(sides, shared=self._settings.share_device, note=self._note)
         return self
 
     def __exit__(self, *trouble: object) -> None:
         for pool in self._pools.values():
             pool.__exit__(None, None, None)
         self._end_duel()
-        self._claims.close()
 
     def _end_duel(self) -> None:
         if self._duel is not None:

@@ -23,7 +23,7 @@ from opperf.parent.measuring.fleet.engine import Answer, Judged, Order
 from opperf.parent.measuring.fleet.judging import judge
 from opperf.parent.measuring.fleet.suites import Shelf
 from opperf.parent.measuring.processes import in_processes, one_by_one, out_of_time
-from opperf.parent.workers.claims import claimed
+from opperf.parent.workers.claims import claim
 from opperf.parent.workers.machine import facts
 from opperf.parent.workers.machine_noise import noise
 from opperf.parent.workers.pool import Pool
@@ -70,8 +70,8 @@ class Hands:
                 return out_of_time(trial, process, "the command")
             return self._with_floor(pool.measure(trial, process))
 
-        with claimed((trial.side for trial in order.trials), shared=settings.share_device, note=self._note):
-            outcomes = [*one_by_one(in_processes(order.trials, settings), pool, measure)]
+        claim((trial.side for trial in order.trials), shared=settings.share_device, note=self._note)
+        outcomes = [*one_by_one(in_processes(order.trials, settings), pool, measure)]
         builds = [
             {"framework": one.framework, "environment": one.environment, "python": one.python, **one.build}
             for one in pool.facts.values()

@@ -21,7 +21,7 @@ from opperf.parent.measuring.judge.problems import WEIGHT_BYTES, hidden_files, r
 from opperf.parent.measuring.judge.seat import Seat, Turned
 from opperf.parent.measuring.judge.stands import Stands
 from opperf.parent.workers.area import Area
-from opperf.parent.workers.claims import claimed
+from opperf.parent.workers.claims import claim
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.pair_cpus import starting_cpus
 from opperf.parent.workers.process import start
@@ -71,7 +71,7 @@ class Bench:
         #: What imports for stands, once they have rooms in which none can reach it.
         self._source: Source | None = None
         try:
-            self._open.enter_context(claimed([trial.side], shared=settings.share_device, note=note))
+            claim([trial.side], shared=settings.share_device, note=note)
             self._inputs = Area("inputs", area_size(trial.case, SLOT_BYTES, self.constant))
             self._open.callback(self._inputs.close)
             self._copies = Area("results", RESULT_BYTES)
