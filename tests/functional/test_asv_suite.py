@@ -119,7 +119,7 @@ def timeraw_nothing():
     return "pass"
 
 class Bad:
-    params = ["in setup", "not here", "leaves setup", "leaves", "prints", "moves", "not this", "fails"]
+    params = ["in setup", "not here", "leaves setup", "leaves", "prints", "moves", "forks", "not this", "fails"]
     param_names = ["what"]
 
     def setup(self, what):
@@ -129,6 +129,8 @@ class Bad:
             raise NotImplementedError("no such thing")
         if what == "leaves setup":
             sys.exit(3)
+        if what == "forks":
+            os.fork()
 
     def time_it(self, what):
         if what == "leaves":
@@ -269,6 +271,7 @@ def test_each_call_has_the_inputs_of_the_first(case: tuple[object, ...], note: s
         (("Bad.time_it", "leaves"), "failed", "it called `sys.exit(4)`"),
         (("Bad.time_it", "prints"), "ok", ""),
         (("Bad.time_it", "moves"), "ok", ""),
+        (("Bad.time_it", "forks"), "ok", ""),
         (("Bad.time_it", "not this"), "skipped", "asv: skipped: SkipNotImplemented('not for this')"),
         (("Bad.time_it", "fails"), "failed", "gone"),
     ],
