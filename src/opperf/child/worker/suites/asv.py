@@ -60,6 +60,7 @@ class AsvSuite:
         self._root = (folder / code.path).resolve()
         self._home = folder
         self._place = "here" if environment == "current" else f"in `{environment}`"
+        self._environment = "numpy==2.4.6" if environment.startswith(("current", "python=")) else environment
         self._discovery = _library(code, "discovery")
         self._caches: dict[object, object] = {}
         self._alone = Alone(self._root, code.library)
@@ -69,14 +70,14 @@ class AsvSuite:
 
     def cases(self) -> list[Case]:
         """Return the cases that asv's library lists; raises `CodeError` for files that it cannot import."""
-        with blaming(self._root, "numpy==2.4.6"):
+        with blaming(self._root, self._environment):
             benchmarks = list(self._discovery.disc_benchmarks(str(self._root)))
         return [case for benchmark in benchmarks for case in _cases(benchmark)]
 
     def listing(self) -> list[JsonObject]:
         """List the benchmarks as asv's `benchmarks.json` does; raises `CodeError`."""
         file = io.StringIO()
-        with blaming(self._root, "numpy==2.4.6"):
+        with blaming(self._root, self._environment):
             self._discovery.list_benchmarks(str(self._root), file)
         listing: list[JsonObject] = json.loads(file.getvalue())
         return listing
@@ -111,7 +112,7 @@ class AsvSuite:
         """Return a benchmark by asv's name; raises `Unsupported` where there is none."""
         finders = list(sys.meta_path)
         try:
-            with blaming(self._root, "numpy==2.4.6"):
+            with blaming(self._root, self._environment):
                 return self._discovery.get_benchmark_from_name(str(self._root), name)
         except CodeError as error:
             if isinstance(error.__cause__, ValueError) and "Could not find" in str(error.__cause__):

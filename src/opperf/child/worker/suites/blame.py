@@ -12,10 +12,10 @@ from opperf.child.worker.code import CodeError
 
 
 @contextmanager
-def blaming(root: Path, framework: str) -> Iterator[None]:
+def blaming(root: Path, environment: str) -> Iterator[None]:
     """Make what files below a folder raise one `CodeError`, with the place in them.
 
-    Of a module that is missing it says how to add it to an environment of the `framework`.
+    Of a module that is missing it says how to add it to an `environment`.
     """
     try:
         yield
@@ -24,11 +24,11 @@ def blaming(root: Path, framework: str) -> Iterator[None]:
         for frame in traceback.extract_tb(error.__traceback__):
             if Path(frame.filename).is_relative_to(root):
                 place = f" {Path(frame.filename).relative_to(root)}:{frame.lineno}:"
-        hint = _hint(error.name, framework) if isinstance(error, ModuleNotFoundError) and error.name else None
+        hint = _hint(error.name, environment) if isinstance(error, ModuleNotFoundError) and error.name else None
         raise CodeError(f"cannot import its files:{place} {type(error).__name__}: {error}", hint=hint) from error
 
 
-def _hint(module: str, framework: str) -> str:
+def _hint(module: str, environment: str) -> str:
     """Say how a module that is missing comes to be there.
 
     >>> _hint("pympler.asizeof", "numpy==2.4.6")
@@ -39,4 +39,4 @@ def _hint(module: str, framework: str) -> str:
     package = module.partition(".")[0]
     if package in sys.modules:
         return f"the `{package}` that is there has no such module: take the release of either that goes with the other"
-    return f"add it to the environment, as in `--environment '{framework} + {package}'`"
+    return f"add it to the environment, as in `--environment '{environment} + {package}'`"

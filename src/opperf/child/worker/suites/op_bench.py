@@ -48,12 +48,13 @@ class OperatorBenchmarks:
         self._path = (folder / code.path).resolve()
         self._device = side.device.partition(":")[0]
         self._place = "here" if side.environment == "current" else f"in `{side.environment}`"
+        self._environment = "torch" if side.environment.startswith(("current", "python=")) else side.environment
         self._registrations: list[Any] | None = None
         self._stand_in = import_module("opperf.child.backends.torch.operator_benchmark")
 
     def cases(self) -> list[Example]:
         """Return the tests that the file registers, in PyTorch's order; raises `CodeError` for one that fails."""
-        with blaming(self._path.parent, "torch"):
+        with blaming(self._path.parent, self._environment):
             return [
                 Example(
                     case,
@@ -66,7 +67,7 @@ class OperatorBenchmarks:
     def call(self, case: Case) -> Call:
         """Return how a test is called; raises `Unsupported` for one that is not here."""
         name = case.operator
-        with blaming(self._path.parent, "torch"):
+        with blaming(self._path.parent, self._environment):
             tests = self._tests(name, str(case.attributes.get("tag")))
             test = next((test for own, test in tests if own == case), None)
         if test is None:
