@@ -73,9 +73,16 @@ def full_names(case: Case) -> tuple[str, ...]:
 
     >>> full_names(Case("bench.time_sort", attributes={"n": 100, "kind": "quick"}))
     ('bench.time_sort(100, quick)', "bench.time_sort(100, 'quick')", 'bench.time_sort[100-quick]')
+    >>> full_names(Case("bench.time_sort", attributes={"kind": "quick", "of": "('random', 1)"}))[1]
+    "bench.time_sort('quick', ('random', 1))"
     """
     if not case.attributes:
         return (case.operator,)
     values = case.attributes.values()
-    names = (f"{case.operator}({', '.join(map(spelling, values))})" for spelling in (str, repr))
+    names = (f"{case.operator}({', '.join(map(spelling, values))})" for spelling in (str, _quoted))
     return (*names, f"{case.operator}[{'-'.join(map(str, values))}]")
+
+
+def _quoted(value: Argument) -> str:
+    """Return a parameter as asv writes it: in quotes where it is a string, and not what an object says of itself."""
+    return value if isinstance(value, str) and value.startswith(("(", "[", "{", "<")) else repr(value)
