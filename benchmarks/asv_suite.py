@@ -16,66 +16,27 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import math
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from asv_runs import ENVIRONMENT, FILES, AsvRuns, listed, opperf
 from report import publish
 
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.sources.asv_folder import asv_folder
-from opperf.parent.workers.interpreters import interpreter
-from opperf.parent.workers.suite_library import LIBRARIES, library_folder
-
-#: The release, and the four files of NumPy's suite that are compared with themselves: 571 cases.
-ENVIRONMENT = "numpy==2.2.6 + packaging"
-FILES = "^bench_(clip|creation|itemselection|reduce)"
 #: The goals: shares of what asv finds, seconds for both sides, and what is called changed.
 FOUND, MEASURED, SECONDS = 0.99, 0.97, 1200.0
 #: What asv calls changed by default: medians that lie apart by more than this factor.
 ASV_FACTOR = 1.1
 #: Short turns do: what differs from process to process, more rounds in one do not tell.
 BRIEF = ("--trial-budget", "0.1")
-EMPTY = "--allow-empty"
-LISTING = """
-import json, sys
-sys.path.append(sys.argv[2])
-from asv_runner._aux import update_sys_path
-from asv_runner.discovery import disc_benchmarks
-update_sys_path(sys.argv[1])
-found = [[one.name, one.params] for one in disc_benchmarks(sys.argv[1])]
-print("\\n" + json.dumps(found))
-"""
-
-
-def opperf(*words: str, codes: Sequence[int] = (0,)) -> str:
-    """Run a command, and return its data."""
-    command = [sys.executable, "-m", "opperf", *words]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode not in codes:
-        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}")
-    return done.stdout
-
-
-def listed(suite: str, environment: str) -> Counter[str]:
-    """Return how many combinations of parameters each benchmark has that asv's library finds."""
-    python = interpreter(EnvironmentSpec.parse(environment), framework="numpy")
-    root = str(Path(asv_folder(suite).folder).resolve())
-    library = library_folder("asv", print)
-    done = subprocess.run([str(python), "-c", LISTING, root, library], capture_output=True, text=True, check=True)
-    return Counter({name: math.prod(map(len, params)) for name, params in json.loads(done.stdout.splitlines()[-1])})
 
 
 def names(asked: argparse.Namespace) -> None:
     """Hold what opperf lists against what asv's library finds."""
-    theirs = listed(asked.suite, asked.environment)
+    theirs = Counter(name for name, _ in listed(asked.suite, asked.environment))
     words = ("run", f"asv:{asked.suite}", "--environment", asked.environment, "--dry-run", "--format", "csv")
     rows = list(csv.DictReader(opperf(*words).splitlines()))
     ours = Counter(row["operator"] for row in rows)
@@ -155,33 +116,11 @@ def alarms(asked: argparse.Namespace) -> None:
 
 
 def _alarms_of_asv(asked: argparse.Namespace, select: str, folder: Path) -> dict[str, Any]:
-    """Run asv twice in the environment that opperf measures, and count the medians that lie apart.
-
-    It has asv's own library too, without which asv finds nothing there.
-    """
-    library = LIBRARIES["asv"]
-    spec = EnvironmentSpec.parse(f"{asked.environment} + {library.package}=={library.version}")
-    python = interpreter(spec, framework="numpy")
-    repository = folder / "repository"  # asv wants one, and measures none of its commits here
-    author = ("-c", "user.name=asv", "-c", "user.email=asv@localhost")
-    for words in (("init", "-q", str(repository)), ("-C", str(repository), *author, "commit", "-q", "-m", "x", EMPTY)):
-        subprocess.run(["git", *words], check=True)
-    began, load, results = time.monotonic(), os.getloadavg()[0], []
-    for place in range(2):
-        settings = folder / f"asv{place}.conf.json"
-        there = {"version": 1, "project": "suite", "repo": str(repository), "branches": ["HEAD"]}
-        there |= {"benchmark_dir": str(Path(asv_folder(asked.suite).folder).resolve())}
-        there |= {"results_dir": str(folder / f"results{place}"), "environment_type": "existing"}
-        settings.write_text(json.dumps(there))
-        at_home = {**os.environ, "HOME": str(folder)}  # asv keeps there what it knows of the machine
-        for verb in (
-            ["machine", "--yes"],
-            ["run", "--environment", f"existing:{python}", "--bench", select, "--set-commit-hash", "HEAD"],
-        ):
-            command = [*asked.asv.split(), *verb, "--config", str(settings)]
-            subprocess.run(command, cwd=folder, env=at_home, check=False, stdout=sys.stderr)
-        results.append(_medians(folder / f"results{place}"))
-    factors = [max(one / other, other / one) for one, other in _both(*results)]
+    """Run asv twice in the environment that opperf measures, and count the medians that lie apart."""
+    runs = AsvRuns(asked.asv, asked.suite, asked.environment, folder)
+    began, load = time.monotonic(), os.getloadavg()[0]
+    first, second = (runs.medians(select) for _ in range(2))
+    factors = [max(one / second[case], second[case] / one) for case, one in first.items() if case in second]
     return {
         "tool": "asv",
         "cases": len(factors),
@@ -192,18 +131,6 @@ def _alarms_of_asv(asked: argparse.Namespace, select: str, folder: Path) -> dict
         "largest factor": max(factors, default=1.0),
         "load": load,
     }
-
-
-def _medians(folder: Path) -> dict[str, list[float | None]]:
-    """Return the results of the only file that asv has written."""
-    (path,) = (path for path in folder.glob("*/*.json") if path.name != "machine.json")
-    return {name: row[0] for name, row in json.loads(path.read_text())["results"].items() if row[0]}
-
-
-def _both(first: dict[str, list[float | None]], second: dict[str, list[float | None]]) -> list[tuple[float, float]]:
-    """Return what both runs have measured."""
-    pairs = [pair for name in first.keys() & second.keys() for pair in zip(first[name], second[name])]
-    return [(one, other) for one, other in pairs if one and other and one == one and other == other]
 
 
 def main() -> None:
