@@ -100,7 +100,7 @@ class AsvRuns:
 def _medians(folder: Path) -> dict[Case, float]:
     """Return the results of the only file that asv has written."""
     (path,) = (path for path in folder.glob("*/*.json") if path.name != "machine.json")
-    result = {}
+    result: dict[Case, float] = {}
     for name, (values, params, *_) in json.loads(path.read_text())["results"].items():
         cases = zip(product(*params), values or ())
         result |= {(name, texts): value for texts, value in cases if value and value == value}
