@@ -17,6 +17,25 @@ NEAR_IDENTITY = "of the identity plus the data over n, precomputed"
 SYMMETRIC = "of the mean of the data and its transpose, precomputed"
 
 
+def set_item(data: Any, updates: Any) -> Any:
+    """Replace every element of an array that can change."""
+    data[:] = updates
+    return data
+
+
+def cache_append(cache: Any, update: Any, position: int) -> Any:
+    """Write an update into its place in an array that can change."""
+    cache[:, :, position : position + update.shape[2]] = update
+    return cache
+
+
+#: What users of arrays that can change write with brackets.
+WRITES: Mapping[str, Binding] = compositions(
+    set_item=(set_item, "`data[:] = updates`"),
+    cache_append=(cache_append, "`cache[:, :, position : position + n] = update`"),
+)
+
+
 def scores(np: Any, place: str) -> dict[str, Binding]:
     """Return the scores of predictions but that of the best `k`, for which each library has another function."""
 

@@ -16,7 +16,6 @@ from opperf.child.backends.jax.operators.normalization import batch_norm, layer_
 
 
 def prelu(data: Any, weight: Any) -> Any:
-    """Return the data where positive, else times the weight of its channel."""
     shaped = weight.reshape(1, -1, *(1,) * (data.ndim - 2)) if data.ndim > 1 else weight
     return jnp.where(data > 0, data, shaped * data)
 

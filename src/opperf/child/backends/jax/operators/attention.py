@@ -28,7 +28,6 @@ def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, 
 
 
 def top_k_routing(logits: Any, k: int) -> Any:
-    """Return the greatest weights, which add to one, and whose they are."""
     weights, experts = lax.top_k(nn.softmax(logits), k)
     return weights / weights.sum(-1, keepdims=True), experts
 

@@ -49,7 +49,6 @@ def conv_transpose(
 
 
 def conv_transpose2d(*arguments: Any) -> Any:
-    """Return the transposed convolution of images."""
     return conv_transpose(*arguments)
 
 

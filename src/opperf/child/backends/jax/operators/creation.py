@@ -64,7 +64,6 @@ AXES = {"in_axis": -1, "out_axis": -2}
 
 
 def truncated_normal(key: Any, shape: Any, dtype: Any, std: float) -> Any:
-    """Return numbers within two deviations."""
     return jax.nn.initializers.truncated_normal(std)(key, shape, dtype)
 
 

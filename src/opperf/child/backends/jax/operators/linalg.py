@@ -11,7 +11,6 @@ from opperf.child.backends.binding import Binding, call, compositions, functions
 
 
 def linear(data: Any, weight: Any, bias: Any) -> Any:
-    """Return data weight^T + bias."""
     product = jnp.matmul(data, weight.T)
     return product if bias is None else product + bias
 

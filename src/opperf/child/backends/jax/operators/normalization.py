@@ -19,7 +19,6 @@ from opperf.child.backends.jax.operators.creation import KEY, NOTE
 def batch_norm(
     data: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool | None, epsilon: float | None
 ) -> Any:
-    """Return each channel normalized by the statistics of the batch, or by the running ones."""
     if training is False:
         mean, variance = along_channels(running_mean, data), along_channels(running_var, data)
         normal = nn.standardize(data, mean=mean, variance=variance, epsilon=or_usual(epsilon))
@@ -38,7 +37,6 @@ def rms_norm(data: Any, weight: Any, epsilon: float | None) -> Any:
 
 
 def l2_normalize(data: Any, axis: int | tuple[int, ...], epsilon: float | None) -> Any:
-    """Return the data over its Euclidean norm, or over epsilon where the norm is smaller."""
     norm = jnp.sqrt(jnp.sum(jnp.square(data), axis, keepdims=True))
     return data / jnp.maximum(norm, or_usual(epsilon))
 
@@ -50,7 +48,6 @@ STANDARDIZE = "jax.nn.standardize, a product and a sum"
 
 
 def softmin(data: Any, axis: Any) -> Any:
-    """Return the softmax of the negative."""
     return nn.softmax(-data, axis=-1 if axis is None else axis)
 
 
@@ -58,7 +55,6 @@ def softmin(data: Any, axis: Any) -> Any:
 
 
 def dropout(key: Any, data: Any, rate: float, training: bool | None) -> Any:
-    """Return the data with zeros put in and the rest scaled up."""
     if training is False:
         return data
     mask = jax.random.bernoulli(key, 1.0 - rate, data.shape)

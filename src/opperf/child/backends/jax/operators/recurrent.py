@@ -31,13 +31,11 @@ def run(data: Any, states: Any, weights: Any, step: Callable[..., Any], *, rever
 
 
 def segment_mean(data: Any, segments: Any, count: int) -> Any:
-    """Return the sums over the counts."""
     counts = jnp.maximum(jnp.bincount(segments, length=count), 1)
     return jax.ops.segment_sum(data, segments, num_segments=count) / counts[:, None].astype(data.dtype)
 
 
 def scatter_reduce_amax(data: Any, indices: Any, updates: Any, axis: int) -> Any:
-    """Return the greatest of the data and each update at its index along the axis."""
     return data.at[places_along(jnp, indices, axis)].max(updates)
 
 

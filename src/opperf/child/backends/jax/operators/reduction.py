@@ -21,7 +21,6 @@ def top_k(data: Any, k: int, axis: int | None, largest: bool | None) -> tuple[An
 
 
 def top_k_accuracy(data: Any, labels: Any, k: int) -> Any:
-    """Look for the label among the best classes."""
     best = lax.top_k(data, k)[1]
     return jnp.mean(jnp.any(best == labels[:, None], 1))
 

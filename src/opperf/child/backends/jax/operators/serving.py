@@ -13,7 +13,6 @@ from opperf.child.backends.binding import Binding, composition, compositions
 
 
 def paged_attention(query: Any, key_cache: Any, value_cache: Any, page_table: Any, lengths: Any) -> Any:
-    """Return the attention to the pages that belong to each sequence."""
     batch = query.shape[0]
     keys, values = (jnp.take(cache, page_table, axis=0) for cache in (key_cache, value_cache))
     keys, values = (rows.reshape(batch, -1, *rows.shape[3:]) for rows in (keys, values))
@@ -22,7 +21,6 @@ def paged_attention(query: Any, key_cache: Any, value_cache: Any, page_table: An
 
 
 def variable_length_attention(query: Any, key: Any, value: Any, sequences: Any) -> Any:
-    """Return the attention of tokens to those of their own sequence, which is how a compiled program sees lengths."""
     mask = sequences[:, None] == sequences
     tensors = (tensor[None] for tensor in (query, key, value))
     return nn.dot_product_attention(*tensors, mask=mask[None, None], is_causal=True)[0]
@@ -42,24 +40,20 @@ def sliding_window_attention(query: Any, key: Any, value: Any, window: int) -> A
 
 
 def cache_append(cache: Any, update: Any, position: int) -> Any:
-    """Return the cache with the update in its place."""
     return lax.dynamic_update_slice_in_dim(cache, update, position, axis=2)
 
 
 def repetition_penalty(logits: Any, tokens: Any, penalty: float) -> Any:
-    """Return logits in which tokens that were there are less likely."""
     scores = jnp.take_along_axis(logits, tokens, axis=-1)
     rows = jnp.arange(len(tokens))[:, None]
     return logits.at[rows, tokens].set(jnp.where(scores < 0, scores * penalty, scores / penalty))
 
 
 def float8_matmul(lhs: Any, rhs: Any, lhs_scale: Any, rhs_scale: Any) -> Any:
-    """Return the product, summed in the type of the scales."""
     return jnp.matmul(lhs, rhs.T, preferred_element_type=lhs_scale.dtype) * (lhs_scale * rhs_scale)
 
 
 def block_quantize_float8(data: Any, block: int) -> Any:
-    """Return floats of eight bits, and the scales of blocks, whose exponents are those of the largest less 8."""
     blocks = data.reshape(*data.shape[:-1], -1, block)
     exponents = jnp.frexp(jnp.max(jnp.abs(blocks), axis=-1))[1]
     scale = jnp.exp2((exponents - EXPONENT).astype(data.dtype))
@@ -81,7 +75,6 @@ def selective_scan(data: Any, step: Any, decay: Any, input_weight: Any, output_w
 
 
 def causal_conv1d(data: Any, weight: Any, bias: Any) -> Any:
-    """Return the convolution of each channel, padded in the past alone."""
     channels, width = weight.shape
     result = lax.conv_general_dilated(data, weight[:, None], (1,), [(width - 1, 0)], feature_group_count=channels)
     return result + bias[:, None]

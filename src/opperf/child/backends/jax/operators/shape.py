@@ -17,7 +17,6 @@ def device(name: str) -> Any:
 
 
 def to_device(data: Any, device: Any) -> Any:
-    """Return the array on a device."""
     return jax.device_put(data, device)
 
 

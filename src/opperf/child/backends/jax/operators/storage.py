@@ -20,17 +20,14 @@ def to_csr(data: Any, room: int) -> Any:
 
 
 def csr_to_dense(data: Any) -> Any:
-    """Return a matrix with its zeros written out."""
     return data.todense()
 
 
 def csr_matmul_transposed(lhs: Any, rhs: Any) -> Any:
-    """Return the product of the transpose and a dense matrix."""
     return lhs.T @ rhs
 
 
 def csr_square(data: Any) -> Any:
-    """Return the square of what is stored, where it is stored."""
     return BCSR((jnp.square(data.data), data.indices, data.indptr), shape=data.shape)
 
 

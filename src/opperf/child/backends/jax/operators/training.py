@@ -16,7 +16,6 @@ MEANS: Means = {None: jnp.mean, "mean": jnp.mean, "sum": jnp.sum, "none": lambda
 
 
 def kl_div(data: Any, labels: Any, reduction: str | None) -> Any:
-    """Return labels (log(labels) - data), zero where the label is zero."""
     return MEANS[reduction](xlogy(labels, labels) - labels * data)
 
 

@@ -24,12 +24,10 @@ def gelu_tanh(F: Any, data: Any) -> Any:
 
 
 def silu(F: Any, data: Any) -> Any:
-    """Multiply with the sigmoid."""
     return data * F.sigmoid(data)
 
 
 def mish(F: Any, data: Any) -> Any:
-    """Multiply with the hyperbolic tangent of the softplus."""
     return data * F.tanh(F.Activation(data, act_type="softrelu"))
 
 
@@ -39,7 +37,6 @@ def log_sigmoid(F: Any, data: Any) -> Any:
 
 
 def hard_swish(F: Any, data: Any) -> Any:
-    """Multiply with the hard sigmoid."""
     return data * F.hard_sigmoid(data, alpha=1 / 6, beta=0.5)
 
 
@@ -72,53 +69,43 @@ GELU = "nd.LeakyReLU (gelu) and a product; nd.tanh and arithmetic where approxim
 
 
 def conv_relu(F: Any, data: Any, weight: Any, bias: Any, **settings: Any) -> Any:
-    """Convolve with the bias, then relu."""
     return F.relu(F.Convolution(data, weight, bias, **settings))
 
 
 def conv_batch_norm(F: Any, data: Any, weight: Any, *statistics: Any, epsilon: float, **settings: Any) -> Any:
-    """Convolve, then normalize by the running statistics."""
     convolved = F.Convolution(data, weight, no_bias=True, **settings)
     return F.BatchNorm(convolved, *statistics, eps=epsilon, fix_gamma=False, use_global_stats=True)
 
 
 def conv_batch_norm_relu(F: Any, *arrays: Any, **settings: Any) -> Any:
-    """Convolve, normalize by the running statistics, then relu."""
     return F.relu(conv_batch_norm(F, *arrays, **settings))
 
 
 def linear_relu(F: Any, data: Any, weight: Any, bias: Any, *, width: int) -> Any:
-    """Multiply, add the bias, then relu."""
     return F.relu(F.FullyConnected(data, weight, bias, num_hidden=width, flatten=False))
 
 
 def linear_gelu(F: Any, data: Any, weight: Any, bias: Any, *, width: int, approximate: str = "none") -> Any:
-    """Multiply, add the bias, then gelu."""
     return _gelu_of(F, F.FullyConnected(data, weight, bias, num_hidden=width, flatten=False), approximate)
 
 
 def matmul_bias_activation(F: Any, lhs: Any, rhs: Any, bias: Any, *, activation: str) -> Any:
-    """Multiply, add the bias, then the activation."""
     return F.Activation(F.broadcast_add(F.dot(lhs, rhs), _row(F, bias)), act_type=activation)
 
 
 def add_layer_norm(F: Any, data: Any, residual: Any, weight: Any, bias: Any, *, epsilon: float) -> Any:
-    """Normalize the sum."""
     return F.LayerNorm(data + residual, weight, bias, eps=epsilon)
 
 
 def add_rms_norm(F: Any, data: Any, residual: Any, weight: Any, *, epsilon: float) -> Any:
-    """Divide the sum by its root mean square."""
     return rms_norm(F, data + residual, weight, axis=(-1,), epsilon=epsilon)
 
 
 def residual_add_relu(F: Any, data: Any, residual: Any) -> Any:
-    """Take the relu of the sum."""
     return F.relu(data + residual)
 
 
 def bias_gelu(F: Any, data: Any, bias: Any, *, approximate: str = "none") -> Any:
-    """Take the gelu of the sum."""
     return _gelu_of(F, F.broadcast_add(data, _row(F, bias)), approximate)
 
 

@@ -22,7 +22,6 @@ def scaled_dot_product_attention(F: Any, query: Any, key: Any, value: Any, *mask
 
 
 def grouped_query_attention(F: Any, query: Any, key: Any, value: Any, *mask: Any, scale: float, shared: int) -> Any:
-    """Weigh the values, the queries of the heads that share a key being one long row of queries."""
     heads_in_batch = F.reshape(query, shape=(0, shared, -1, 0), reverse=True)
     result = scaled_dot_product_attention(F, heads_in_batch, key, value, *mask, scale=scale)
     return F.reshape_like(result, query)
@@ -31,7 +30,6 @@ def grouped_query_attention(F: Any, query: Any, key: Any, value: Any, *mask: Any
 def multi_head_attention(
     F: Any, data: Any, weight: Any, bias: Any, output_weight: Any, output_bias: Any, *, heads: int, width: int
 ) -> Any:
-    """Project, cut into heads, weigh, join and project back."""
     projected = F.FullyConnected(data, weight, bias, num_hidden=3 * width, flatten=False)
     triple = F.transpose(F.reshape(projected, shape=(0, 0, 3, heads, -1)), axes=(2, 0, 3, 1, 4))
     query, key, value = F.split(triple, num_outputs=3, axis=0, squeeze_axis=True)
@@ -41,7 +39,6 @@ def multi_head_attention(
 
 
 def rotary_embedding(F: Any, data: Any, cosine: Any, sine: Any) -> Any:
-    """Turn the data by the angles of its places."""
     first, second = F.split(data, num_outputs=2, axis=-1)
     halves = F.concat(F.negative(second), first, dim=-1)
     return F.broadcast_mul(data, cosine) + F.broadcast_mul(halves, sine)
@@ -77,7 +74,6 @@ def over_heads(angles: Any) -> Any:
 
 
 def grouped_matmul(F: Any, data: Any, weight: Any, *, shape: tuple[int, ...]) -> Any:
-    """Multiply each group of rows with its matrix."""
     return F.reshape(F.batch_dot(F.reshape(data, shape=shape), weight), shape=(-3, 0))
 
 
@@ -95,7 +91,6 @@ def moe_scatter(F: Any, data: Any, points: Any, weights: Any, *, shape: tuple[in
 
 
 def top_k_routing(F: Any, logits: Any, *, k: int) -> Any:
-    """Take the greatest weights and scale them to a sum of one."""
     weights, experts = F.topk(F.softmax(logits, axis=-1), k=k, axis=-1, ret_typ="both", dtype="int64")
     return F.broadcast_div(weights, F.sum(weights, axis=-1, keepdims=True)), experts
 

@@ -4,45 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from opperf.child.backends.binding import Binding, Call, call, functions, gaps, parameters
+from opperf.child.backends.arrays.compositions import WRITES
+from opperf.child.backends.binding import Binding, call, functions, gaps
 from opperf.child.backends.mxnet.spelling import composition
 
 
 def frac(F: Any, data: Any) -> Any:
-    """Take the whole part away."""
     return data - F.trunc(data)
 
 
 def floor_divide(F: Any, lhs: Any, rhs: Any) -> Any:
-    """Round the quotient down."""
     return F.floor(F.broadcast_div(lhs, rhs))
 
 
 def logaddexp(F: Any, lhs: Any, rhs: Any) -> Any:
-    """Add in the domain of logarithms without overflow."""
     apart = F.exp(F.negative(F.abs(F.broadcast_sub(lhs, rhs))))
     return F.broadcast_add(F.broadcast_maximum(lhs, rhs), F.log1p(apart))
 
 
 def lerp(F: Any, start: Any, end: Any, weight: Any) -> Any:
-    """Go a part of the way from start to end."""
     return start + weight * (end - start)
 
 
 def addcmul(F: Any, data: Any, lhs: Any, rhs: Any, value: float = 1.0) -> Any:
-    """Add a scaled product."""
     return data + value * (lhs * rhs)
 
 
 def addcdiv(F: Any, data: Any, lhs: Any, rhs: Any, value: float = 1.0) -> Any:
-    """Add a scaled quotient."""
     return data + value * (lhs / rhs)
-
-
-def set_item(data: Any, updates: Any) -> Any:
-    """Replace every element."""
-    data[:] = updates
-    return data
 
 
 COMPARES = "the answers are 1 and 0 in the dtype of the left side"
@@ -134,9 +123,7 @@ BINDINGS: dict[str, Binding] = {
     "lerp": composition(lerp, note="a difference, a product and a sum, composed"),
     "addcmul": composition(addcmul, note="two products and a sum, composed"),
     "addcdiv": composition(addcdiv, note="a quotient, a product and a sum, composed"),
-    "set_item": Call(
-        "composition:set_item", parameters("data, updates"), function=set_item, note="`data[:] = updates`"
-    ),
+    "set_item": WRITES["set_item"],
     **gaps("MXNet has the digamma function only as the gradient of `nd.gammaln`", "digamma"),
     **gaps("`np.signbit` of MXNet 1.9 is NumPy's own function, which does not take MXNet arrays", "signbit"),
     **gaps("`np.heaviside` of MXNet 1.9 is NumPy's own function, which does not take MXNet arrays", "heaviside"),

@@ -61,26 +61,22 @@ def _bilinear() -> Call:
 
 
 def image_to_gray(F: Any, data: Any, weights: Any) -> Any:
-    """Return the weighed sum of the channels."""
     return F.np.dot(data, weights)
 
 
 def image_adjust_saturation(F: Any, data: Any, weights: Any, *, factor: float) -> Any:
-    """Mix with the gray of each pixel."""
     return data * factor + (1 - factor) * F.np.expand_dims(F.np.dot(data, weights), -1)
 
 
 def image_color_jitter(
     F: Any, data: Any, weights: Any, *, brightness: float, contrast: float, saturation: float
 ) -> Any:
-    """Adjust one after the other."""
     scaled = data * brightness
     mixture = scaled * contrast + (1 - contrast) * F.np.mean(F.np.dot(scaled, weights))
     return image_adjust_saturation(F, mixture, weights, factor=saturation)
 
 
 def image_adjust_hue(F: Any, data: Any, turn: Any) -> Any:
-    """Turn the two differences of color around the gray."""
     return F.np.dot(data, turn)
 
 

@@ -62,12 +62,10 @@ TABLE = {"rows": extent("weight", 0), "width": extent("weight", 1)}
 
 
 def embedding_bag_sum(F: Any, indices: Any, weight: Any, *, rows: int, width: int) -> Any:
-    """Look the rows up, then add them."""
     return F.sum(F.Embedding(indices, weight, input_dim=rows, output_dim=width), axis=-2)
 
 
 def embedding_bag_mean(F: Any, indices: Any, weight: Any, *, rows: int, width: int) -> Any:
-    """Look the rows up, then take their mean."""
     return F.mean(F.Embedding(indices, weight, input_dim=rows, output_dim=width), axis=-2)
 
 

@@ -32,7 +32,6 @@ def _rms_norm(data: Any, weight: Any, epsilon: float = 1e-5) -> CallSpec:
 def group_norm(
     F: Any, data: Any, weight: Any, bias: Any, ones: Any, zeros: Any, *, shape: tuple[int, ...], **settings: Any
 ) -> Any:
-    """Normalize with a neutral weight and bias for each group, then scale and shift each channel."""
     normal = F.GroupNorm(data, ones, zeros, **settings)
     return F.broadcast_add(F.broadcast_mul(normal, F.reshape(weight, shape=shape)), F.reshape(bias, shape=shape))
 

@@ -18,23 +18,19 @@ from opperf.child.backends.mxnet.spelling import CallSpec, Composition, composit
 
 
 def rnn_tanh_cell(F: Any, data: Any, hidden: Any, *weights: Any, width: int) -> Any:
-    """Add both products, and take the hyperbolic tangent."""
     return F.tanh(F.elemwise_add(*_products(F, data, hidden, weights, width)))
 
 
 def rnn_relu_cell(F: Any, data: Any, hidden: Any, *weights: Any, width: int) -> Any:
-    """Add both products, and cut off at zero."""
     return F.relu(F.elemwise_add(*_products(F, data, hidden, weights, width)))
 
 
 def lstm_cell(F: Any, data: Any, hidden: Any, cell: Any, *weights: Any, width: int) -> Any:
-    """Add both products, and part them into gates."""
     gates = F.elemwise_add(*_products(F, data, hidden, weights, 4 * width))
     return list(lstm_step(F.SliceChannel(gates, num_outputs=4), cell, F.sigmoid, F.tanh))
 
 
 def gru_cell(F: Any, data: Any, hidden: Any, *weights: Any, width: int) -> Any:
-    """Part both products into gates."""
     of_data, of_hidden = (
         F.SliceChannel(rows, num_outputs=3) for rows in _products(F, data, hidden, weights, 3 * width)
     )
@@ -85,13 +81,11 @@ def segment_sum(F: Any, data: Any, points: Any, *, shape: tuple[int, ...]) -> An
 
 
 def segment_mean(F: Any, data: Any, points: Any, ones: Any, *, shape: tuple[int, ...]) -> Any:
-    """Sum the rows at their points, and divide by how many there are."""
     counts = F._internal._backward_gather_nd(ones, points, shape=(shape[0], 1))
     return F.broadcast_div(segment_sum(F, data, points, shape=shape), F.clip(counts, a_min=1, a_max=float("inf")))
 
 
 def index_add(F: Any, data: Any, points: Any, updates: Any, *, shape: tuple[int, ...]) -> Any:
-    """Sum the updates at their points, and add that to the data."""
     return data + F._internal._backward_gather_nd(updates, points, shape=shape)
 
 

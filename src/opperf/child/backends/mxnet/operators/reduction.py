@@ -24,14 +24,12 @@ def logsumexp(F: Any, data: Any, axis: Any = None, keepdims: bool = False) -> An
 
 
 def variance(F: Any, data: Any, *, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """Take the second of the moments."""
     if F is mx.sym:
         raise Unsupported("compiled, MXNet leaves out the mean that the variance needs", slug="no_compiled_form")
     return F.moments(data, axes=axes, keepdims=keepdims)[1]
 
 
 def std(F: Any, data: Any, **settings: Any) -> Any:
-    """Take the root of the variance."""
     return F.sqrt(variance(F, data, **settings))
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import mxnet as mx
 import numpy
 
-from opperf.child.backends.binding import Binding, Call, gaps, parameters
+from opperf.child.backends.arrays.compositions import WRITES
+from opperf.child.backends.binding import Binding, gaps
 from opperf.child.backends.mxnet.operators.attention import (
     over_heads,
     rotary_embedding,
@@ -20,7 +21,6 @@ RETIRED = "MXNet was retired before models were served with it: nobody writes it
 
 
 def sliding_window_attention(F: Any, query: Any, key: Any, value: Any, mask: Any, *, scale: float) -> Any:
-    """Weigh the values that the mask lets through."""
     return scaled_dot_product_attention(F, query, key, value, mask, scale=scale)
 
 
@@ -35,7 +35,6 @@ def prepare(F: Any, data: Any, weight: Any, cosine: Any, sine: Any, epsilon: flo
 def rotary_qk_norm(
     F: Any, query: Any, key: Any, query_weight: Any, key_weight: Any, cosine: Any, sine: Any, *, epsilon: float
 ) -> Any:
-    """Make queries and keys what attention wants."""
     return (
         prepare(F, query, query_weight, cosine, sine, epsilon),
         prepare(F, key, key_weight, cosine, sine, epsilon),
@@ -45,12 +44,6 @@ def rotary_qk_norm(
 def linear_cross_entropy(F: Any, data: Any, weight: Any, labels: Any, *, classes: int) -> Any:
     """Project, and take the mean loss, without dimensions as the functions with NumPy's names return it."""
     return cross_entropy(F, F.npx.fully_connected(data, weight, num_hidden=classes, no_bias=True), labels)
-
-
-def cache_append(cache: Any, update: Any, position: int) -> Any:
-    """Write the update into its place."""
-    cache[:, :, position : position + update.shape[2]] = update
-    return cache
 
 
 def _window(query: Any, key: Any, value: Any, window: int) -> CallSpec:
@@ -72,7 +65,6 @@ def _product(data: Any, weight: Any, scale: Any) -> CallSpec:
 
 
 def causal_conv1d(F: Any, data: Any, weight: Any, bias: Any, *, channels: int, width: int, length: int) -> Any:
-    """Convolve with padding on both ends, and leave out what sees the future."""
     kernels = F.expand_dims(weight, axis=1)
     result = F.Convolution(
         data, kernels, bias, kernel=(width,), pad=(width - 1,), num_filter=channels, num_group=channels
@@ -87,12 +79,7 @@ BINDINGS: dict[str, Binding] = {
         note="nd.linalg.gemm2, a sum with a precomputed mask, nd.softmax and nd.linalg.gemm2",
         settle=_window,
     ),
-    "cache_append": Call(
-        "composition:cache_append",
-        parameters("cache, update, position"),
-        function=cache_append,
-        note="`cache[:, :, position : position + n] = update`",
-    ),
+    "cache_append": WRITES["cache_append"],
     "rotary_qk_norm": composition(
         rotary_qk_norm,
         "query, key, query_weight, key_weight, cosine, sine",

@@ -45,7 +45,6 @@ def quantize_int8(F: Any, data: Any, *, scale: float, zero_point: int) -> Any:
 
 
 def dequantize_int8(F: Any, data: Any, *, scale: float, zero_point: int) -> Any:
-    """Take what eight bits stand for."""
     return (F.cast(data, dtype="float32") - zero_point) * scale
 
 

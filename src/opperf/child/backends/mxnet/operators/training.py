@@ -15,12 +15,10 @@ from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composition
 
 
 def mse_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
-    """Square the difference."""
     return _reduce(F, F.np.square(data - labels), reduction)
 
 
 def l1_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
-    """Take the absolute difference."""
     return _reduce(F, F.np.absolute(data - labels), reduction)
 
 
@@ -30,12 +28,10 @@ def smooth_l1_loss(F: Any, data: Any, labels: Any, reduction: str = "mean", beta
 
 
 def cross_entropy(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
-    """Pick from the log-softmax."""
     return nll_loss(F, F.npx.log_softmax(data, axis=1), labels, reduction)
 
 
 def nll_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
-    """Pick each label's element and change its sign."""
     return _reduce(F, F.np.negative(F.npx.pick(data, labels, axis=1)), reduction)
 
 
@@ -46,12 +42,10 @@ def binary_cross_entropy_with_logits(F: Any, data: Any, labels: Any, reduction: 
 
 
 def kl_div(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
-    """Weigh the difference of the logarithms."""
     return _reduce(F, labels * (F.np.log(labels) - data), reduction)
 
 
 def binary_cross_entropy(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
-    """Weigh the logarithms of both probabilities."""
     likelihood = labels * F.np.log(data) + (1 - labels) * F.np.log(1 - data)
     return _reduce(F, F.np.negative(likelihood), reduction)
 
@@ -62,12 +56,10 @@ def huber_loss(F: Any, data: Any, labels: Any, reduction: str = "mean", delta: f
 
 
 def hinge_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
-    """Compute the hinge loss."""
     return _reduce(F, F.npx.relu(1 - data * labels), reduction)
 
 
 def squared_hinge_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
-    """Compute the squared hinge loss."""
     return _reduce(F, F.np.square(F.npx.relu(1 - data * labels)), reduction)
 
 
@@ -77,23 +69,19 @@ def logistic_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> An
 
 
 def poisson_nll_loss(F: Any, data: Any, labels: Any, reduction: str = "mean") -> Any:
-    """Take the labels' share from the rate."""
     return _reduce(F, F.np.exp(data) - labels * data, reduction)
 
 
 def gaussian_nll_loss(F: Any, data: Any, labels: Any, variance: Any, reduction: str = "mean") -> Any:
-    """Add the logarithm of the variance to the squared difference over it."""
     spread = F.np.maximum(variance, 1e-6)
     return _reduce(F, 0.5 * (F.np.log(spread) + F.np.square(data - labels) / spread), reduction)
 
 
 def margin_ranking_loss(F: Any, lhs: Any, rhs: Any, labels: Any, reduction: str = "mean", margin: float = 0.0) -> Any:
-    """Compute the distance from the margin."""
     return _reduce(F, F.npx.relu(margin - labels * (lhs - rhs)), reduction)
 
 
 def cosine_embedding_loss(F: Any, lhs: Any, rhs: Any, labels: Any, reduction: str = "mean", margin: float = 0.0) -> Any:
-    """Divide inner products by both lengths, and choose by the label."""
     squares = F.np.sum(F.np.square(lhs), axis=1) * F.np.sum(F.np.square(rhs), axis=1)
     cosine = F.np.sum(lhs * rhs, axis=1) / F.np.sqrt(squares)
     apart = F.np.where(labels == -1, F.npx.relu(cosine - margin), F.np.zeros_like(cosine))
@@ -103,7 +91,6 @@ def cosine_embedding_loss(F: Any, lhs: Any, rhs: Any, labels: Any, reduction: st
 def triplet_margin_loss(
     F: Any, anchor: Any, positive: Any, negative: Any, reduction: str = "mean", margin: float = 1.0
 ) -> Any:
-    """Compare two distances."""
     near = F.np.sqrt(F.np.sum(F.np.square(anchor - positive), axis=-1))
     far = F.np.sqrt(F.np.sum(F.np.square(anchor - negative), axis=-1))
     return _reduce(F, F.npx.relu(margin + near - far), reduction)

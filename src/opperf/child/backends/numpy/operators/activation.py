@@ -17,19 +17,16 @@ sigmoid, gelu = SHARED["sigmoid"][0], SHARED["gelu"][0]
 
 
 def glu(data: Any) -> Any:
-    """Return the first half times the sigmoid of the second."""
     first, second = np.split(data, 2, axis=-1)
     return first / (1.0 + np.exp(-second))
 
 
 def swiglu(data: Any) -> Any:
-    """Return the first half times the second times its sigmoid."""
     first, second = np.split(data, 2, axis=-1)
     return first * second / (1.0 + np.exp(-second))
 
 
 def relu(data: Any) -> Any:
-    """Return the data where positive, else zero."""
     return np.maximum(data, 0)
 
 

@@ -30,7 +30,6 @@ def grouped_query_attention(query: Any, key: Any, value: Any, causal: bool | Non
 
 
 def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, output_bias: Any, heads: int) -> Any:
-    """Return the layer's result."""
     batch, length, width = data.shape
     projected = (np.matmul(data, weight.T) + bias).reshape(batch, length, 3, heads, width // heads)
     query, key, value = np.transpose(projected, (2, 0, 3, 1, 4))
@@ -39,7 +38,6 @@ def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, 
 
 
 def moe_scatter(data: Any, tokens: Any, weights: Any, count: int) -> Any:
-    """Return the weighted rows, summed at the places of their tokens."""
     result = np.zeros((count, data.shape[1]), data.dtype)
     np.add.at(result, tokens, data * weights[:, np.newaxis])
     return result

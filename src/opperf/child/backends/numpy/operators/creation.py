@@ -17,17 +17,14 @@ Draw = Callable[[Any], Any]
 
 
 def random_uniform(draw: Draw, shape: Any, low: float, high: float) -> Any:
-    """Return numbers from [low, high)."""
     return _move(draw(shape), high - low, low)
 
 
 def random_normal(draw: Draw, shape: Any, mean: float, std: float) -> Any:
-    """Return numbers from a normal distribution."""
     return _move(draw(shape), std, mean)
 
 
 def random_bernoulli(draw_into: tuple[Draw, Any], shape: Any, probability: float) -> Any:
-    """Return ones with a probability, else zeros, of the dtype beside what draws the chances."""
     draw, dtype = draw_into
     return np.less(draw(shape), probability).astype(dtype)
 
@@ -62,24 +59,20 @@ def drawing_chances(dtype: Any) -> tuple[Draw, Any]:
 
 
 def random_poisson(sample: tuple[Any, Any], shape: Any, rate: float) -> Any:
-    """Return counts of rare events."""
     numbers, dtype = sample
     return numbers.poisson(rate, shape).astype(dtype)
 
 
 def random_exponential(draw: Draw, shape: Any, scale: float) -> Any:
-    """Return times between rare events."""
     return _move(draw(shape), scale, 0.0)
 
 
 def random_gamma(sample: tuple[Any, Any], shape: Any, alpha: float, scale: float) -> Any:
-    """Return numbers from a gamma distribution."""
     numbers, dtype = sample
     return numbers.gamma(alpha, scale, shape).astype(dtype)
 
 
 def random_negative_binomial(sample: tuple[Any, Any], shape: Any, successes: int, probability: float) -> Any:
-    """Return counts of failures."""
     numbers, dtype = sample
     return numbers.negative_binomial(successes, probability, shape).astype(dtype)
 
@@ -115,7 +108,6 @@ def _initializer(name: str, function: Callable[..., Any], method: str, more: str
 
 
 def orthogonal(draw: Draw, shape: Any) -> Any:
-    """Decompose normal numbers, and give each column the sign that makes it evenly distributed."""
     rows, columns = shape
     sample = draw(shape if rows >= columns else (columns, rows))
     directions, upper = np.linalg.qr(sample)

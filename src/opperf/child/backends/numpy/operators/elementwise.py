@@ -6,18 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from opperf.child.backends.arrays.compositions import WRITES
 from opperf.child.backends.arrays.operators import TERNARY
 from opperf.child.backends.binding import Binding, call, compositions, functions, gaps
 
 
-def set_item(data: Any, updates: Any) -> Any:
-    """Replace every element."""
-    data[:] = updates
-    return data
-
-
 def copy_to(data: Any, destination: Any) -> Any:
-    """Copy, and return what was copied into."""
     np.copyto(destination, data)
     return destination
 
@@ -53,9 +47,9 @@ BINDINGS: dict[str, Binding] = {
         rcbrt=(lambda data: np.reciprocal(np.cbrt(data)), "numpy.cbrt and numpy.reciprocal"),
         frac=(lambda data: np.subtract(data, np.trunc(data)), "numpy.trunc and numpy.subtract"),
         copy_to=(copy_to, "numpy.copyto"),
-        set_item=(set_item, "`data[:] = updates`"),
     ),
     "relu_inplace": call("numpy.maximum", "x1=data, x2=0", "out=data", note="numpy.maximum with 0"),
+    "set_item": WRITES["set_item"],
     # Functions of three arrays, which users of NumPy write with arithmetic.
     **TERNARY,
 }

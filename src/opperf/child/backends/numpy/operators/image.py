@@ -14,7 +14,6 @@ NO_RESAMPLING = "NumPy has no resampling of images; its `interp` is for points o
 
 
 def image_resize_nearest(data: Any, size: Any) -> Any:
-    """Return for each pixel the one nearest its centre."""
     rows, columns = (
         ((np.arange(new) + 0.5) * (old / new)).astype(np.int64)
         for new, old in zip(spread(size, 2, 1), data.shape[2:], strict=True)

@@ -41,7 +41,6 @@ def rms_norm(data: Any, weight: Any, epsilon: float | None) -> Any:
 
 
 def l2_normalize(data: Any, axis: Any, epsilon: float) -> Any:
-    """Return the data over its Euclidean norm along an axis, or over epsilon where the norm is smaller."""
     return data / np.maximum(np.linalg.norm(data, axis=axis, keepdims=True), epsilon)
 
 
@@ -66,14 +65,12 @@ def softmax(data: Any, axis: int) -> Any:
 
 
 def log_softmax(data: Any, axis: int) -> Any:
-    """Return the logarithm of softmax."""
     shifted = data - np.max(data, axis=axis, keepdims=True)
     shifted -= np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
     return shifted
 
 
 def softmin(data: Any, axis: int) -> Any:
-    """Return the softmax of the negative."""
     return softmax(np.negative(data), axis)
 
 

@@ -17,39 +17,33 @@ def product(values: Any, weight: Any, bias: Any) -> Any:
 
 
 def sigmoid(values: Any) -> Any:
-    """Return one over one and the exponential of the negative."""
     return 1 / (1 + np.exp(-values))
 
 
 def segment_sum(data: Any, segments: Any, count: int) -> Any:
-    """Return the sums, on zeros."""
     result = np.zeros((count, *data.shape[1:]), data.dtype)
     np.add.at(result, segments, data)
     return result
 
 
 def segment_mean(data: Any, segments: Any, count: int) -> Any:
-    """Return the sums over the counts."""
     counts = np.maximum(np.bincount(segments, minlength=count), 1)
     return segment_sum(data, segments, count) / counts[:, np.newaxis].astype(data.dtype)
 
 
 def segment_max(data: Any, segments: Any, count: int) -> Any:
-    """Return the greatest, on minus infinity."""
     result = np.full((count, *data.shape[1:]), -np.inf, data.dtype)
     np.maximum.at(result, segments, data)
     return result
 
 
 def index_add(data: Any, indices: Any, updates: Any) -> Any:
-    """Return a copy with each row of the updates added at its index."""
     result = np.copy(data)
     np.add.at(result, indices, updates)
     return result
 
 
 def scatter_reduce_amax(data: Any, indices: Any, updates: Any, axis: int) -> Any:
-    """Return the greatest of the data and each update at its index along the axis."""
     result = np.copy(data)
     np.maximum.at(result, places_along(np, indices, axis), updates)
     return result

@@ -49,7 +49,6 @@ def _part(data: Any, axis: int, part: slice) -> Any:
 
 
 def top_k_accuracy(data: Any, labels: Any, k: int) -> Any:
-    """Look for the label among the best classes, which stand last."""
     best = np.argpartition(data, -k, 1)[:, -k:]
     return np.mean(np.any(best == labels[:, None], 1))
 

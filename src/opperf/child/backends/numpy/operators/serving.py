@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from opperf.child.backends.arrays.compositions import WRITES
 from opperf.child.backends.arrays.serving import quantized, serving, states
 from opperf.child.backends.binding import Binding, compositions, gaps
 from opperf.child.backends.numpy.operators.attention import scaled_dot_product_attention
@@ -37,21 +38,13 @@ def variable_length_attention(query: Any, key: Any, value: Any, lengths: tuple[i
 
 
 def sliding_window_attention(query: Any, key: Any, value: Any, window: int) -> Any:
-    """Return the attention to the last keys."""
     length = query.shape[-2]
     within = np.tri(length, dtype=np.bool_) & ~np.tri(length, k=-window, dtype=np.bool_)
     scores = np.matmul(query * query.shape[-1] ** -0.5, np.swapaxes(key, -1, -2))
     return np.matmul(softmax(np.where(within, scores, -np.inf), -1), value)
 
 
-def cache_append(cache: Any, update: Any, position: int) -> Any:
-    """Write the update into its place."""
-    cache[:, :, position : position + update.shape[2]] = update
-    return cache
-
-
 def repetition_penalty(logits: Any, tokens: Any, penalty: float) -> Any:
-    """Return a copy in which tokens that were there are less likely."""
     scores = np.take_along_axis(logits, tokens, axis=-1)
     result = logits.copy()
     np.put_along_axis(result, tokens, np.where(scores < 0, scores * penalty, scores / penalty), axis=-1)
@@ -59,7 +52,6 @@ def repetition_penalty(logits: Any, tokens: Any, penalty: float) -> Any:
 
 
 def selective_scan(data: Any, step: Any, decay: Any, input_weight: Any, output_weight: Any, skip: Any) -> Any:
-    """Return the sequence, one step after the other."""
     decays = np.exp(step[..., np.newaxis] * decay)
     inputs = (step * data)[..., np.newaxis] * input_weight[:, :, np.newaxis]
     state, results = np.zeros_like(inputs[:, 0]), np.empty_like(data)
@@ -81,6 +73,7 @@ def causal_conv1d(data: Any, weight: Any, bias: Any) -> Any:
 
 BINDINGS: dict[str, Binding] = {
     **serving(np, "numpy", softmax, log_softmax),
+    "cache_append": WRITES["cache_append"],
     **compositions(
         paged_attention=(
             paged_attention,
@@ -94,7 +87,6 @@ BINDINGS: dict[str, Binding] = {
             sliding_window_attention,
             "numpy.tri twice, numpy.matmul twice, numpy.where, and a softmax of four functions",
         ),
-        cache_append=(cache_append, "`cache[:, :, position : position + n] = update`"),
         repetition_penalty=(repetition_penalty, "numpy.take_along_axis, numpy.where and numpy.put_along_axis"),
     ),
     # Products of numbers in four and eight bits.

@@ -16,7 +16,6 @@ MEANS: Means = {None: np.mean, "mean": np.mean, "sum": np.sum, "none": np.asarra
 
 
 def kl_div(data: Any, labels: Any, reduction: str | None) -> Any:
-    """Return labels (log(labels) - data)."""
     return MEANS[reduction](labels * (np.log(labels) - data))
 
 

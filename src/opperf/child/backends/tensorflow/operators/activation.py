@@ -21,17 +21,14 @@ from opperf.child.backends.tensorflow.operators.normalization import along_chann
 
 
 def gelu(data: Any, approximate: Any) -> Any:
-    """Return the gelu, by tanh where it is approximated."""
     return tf.nn.gelu(data, approximate=approximate in (True, "tanh"))
 
 
 def elu(data: Any, alpha: float | None) -> Any:
-    """Return the data where positive, else alpha times one less than its exponential."""
     return tf.nn.elu(data) if alpha in (None, 1) else tf.where(data > 0, data, alpha * tf.math.expm1(data))
 
 
 def prelu(data: Any, weight: Any) -> Any:
-    """Return the data where positive, else times the weight of its channel."""
     slope = along_channels(weight, data) if data.shape.rank > 1 else weight
     return tf.where(data > 0, data, slope * data)
 

@@ -25,7 +25,6 @@ def attention(query: Any, key: Any, value: Any, causal: bool | None) -> Any:
 
 
 def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, output_bias: Any, heads: int) -> Any:
-    """Return the layer's result."""
     batch, length, width = data.shape
     projected = tf.reshape(tf.matmul(data, weight, transpose_b=True) + bias, (batch, length, 3, heads, width // heads))
     query, key, value = tf.unstack(tf.transpose(projected, (2, 0, 3, 1, 4)))
@@ -34,24 +33,20 @@ def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, 
 
 
 def grouped_matmul(data: Any, weight: Any) -> Any:
-    """Return the product of each group of rows with its own matrix."""
     groups = tf.reshape(data, (weight.shape[0], -1, weight.shape[1]))
     return tf.reshape(tf.matmul(groups, weight), (data.shape[0], -1))
 
 
 def moe_gather(data: Any, experts: Any) -> Any:
-    """Return the rows in the order of their experts."""
     order = tf.argsort(tf.reshape(experts, (-1,)), stable=True)
     return tf.gather(data, order // experts.shape[1])
 
 
 def moe_scatter(data: Any, tokens: Any, weights: Any, count: int) -> Any:
-    """Return the weighed rows added where they came from."""
     return tf.math.unsorted_segment_sum(data * weights[:, None], tokens, count)
 
 
 def top_k_routing(logits: Any, k: int) -> Any:
-    """Return the greatest weights, which add to one, and whose they are."""
     weights, experts = tf.math.top_k(tf.nn.softmax(logits), k)
     return weights / tf.reduce_sum(weights, -1, keepdims=True), experts
 

@@ -39,7 +39,6 @@ def negative_binomial(shape: Any, dtype: Any, successes: int, probability: float
 
 
 def orthogonal(shape: Any, dtype: Any) -> Any:
-    """Return columns, or rows, of length one at right angles."""
     rows, columns = shape[0], prod(shape[1:])
     normal = tf.random.normal((max(rows, columns), min(rows, columns)), dtype=dtype)
     basis, triangle = tf.linalg.qr(normal)

@@ -15,23 +15,19 @@ RTOL, ATOL = 1e-5, 1e-8
 
 
 def trunc(data: Any) -> Any:
-    """Return the whole part."""
     return tf.where(data < 0, tf.math.ceil(data), tf.floor(data))
 
 
 def cbrt(data: Any) -> Any:
-    """Return the cube root."""
     return tf.sign(data) * tf.pow(tf.abs(data), 1 / 3)
 
 
 def nan_to_num(data: Any) -> Any:
-    """Return the data with zeros and the largest numbers in place of what is none."""
     data = tf.where(tf.math.is_nan(data), tf.zeros((), data.dtype), data)
     return tf.clip_by_value(data, data.dtype.min, data.dtype.max)
 
 
 def logaddexp(lhs: Any, rhs: Any) -> Any:
-    """Return the logarithm of the sum of exponentials."""
     return tf.maximum(lhs, rhs) + tf.math.log1p(tf.exp(-tf.abs(lhs - rhs)))
 
 
@@ -41,7 +37,6 @@ def is_negative(data: Any) -> Any:
 
 
 def heaviside(lhs: Any, rhs: Any) -> Any:
-    """Return one above zero, zero below it, and the right at it."""
     return tf.where(lhs == 0, rhs, tf.cast(lhs > 0, lhs.dtype))
 
 

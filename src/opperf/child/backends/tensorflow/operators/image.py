@@ -20,12 +20,10 @@ FIRST = (0, 3, 1, 2)
 
 
 def image_resize_bilinear(data: Any, size: tuple[int, ...]) -> Any:
-    """Return images of another size, each pixel a mean of its neighbours."""
     return tf.image.resize(data, size, "bilinear")
 
 
 def image_resize_nearest(data: Any, size: tuple[int, ...]) -> Any:
-    """Return images of another size, each pixel the nearest one."""
     return tf.image.resize(data, size, "nearest")
 
 
@@ -35,17 +33,14 @@ def upsample_bilinear(data: Any, scale: int) -> Any:
 
 
 def depth_to_space(data: Any, factor: int) -> Any:
-    """Move channels (down, right, channel) between the pixels."""
     return tf.nn.depth_to_space(data, factor)
 
 
 def space_to_depth(data: Any, factor: int) -> Any:
-    """Move pixels before the channels."""
     return tf.nn.space_to_depth(data, factor)
 
 
 def pixel_shuffle(data: Any, factor: int) -> Any:
-    """Return channels (channel, down, right) spread over pixels."""
     batch, channels, height, width = data.shape
     blocks = tf.reshape(data, (batch, channels // factor**2, factor, factor, height, width))
     return tf.reshape(tf.transpose(blocks, (0, 1, 4, 2, 5, 3)), (batch, -1, height * factor, width * factor))

@@ -12,7 +12,6 @@ from opperf.child.backends.tensorflow.operators.recurrent import places_along
 
 
 def pick(data: Any, indices: Any, axis: int) -> Any:
-    """Return one element along an axis for each place of the others."""
     if axis in (-1, data.shape.rank - 1):
         return tf.gather(data, indices, batch_dims=data.shape.rank - 1)
     places = places_along(tf.expand_dims(indices, axis), axis)
@@ -20,7 +19,6 @@ def pick(data: Any, indices: Any, axis: int) -> Any:
 
 
 def ravel_multi_index(indices: Any, shape: tuple[int, ...]) -> Any:
-    """Return places in a flat tensor."""
     flat = indices[0]
     for row, size in zip(tf.unstack(indices)[1:], shape[1:], strict=True):
         flat = flat * size + row

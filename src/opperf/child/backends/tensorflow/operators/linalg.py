@@ -13,7 +13,6 @@ near_identity, symmetric = matrices(tf)
 
 
 def linear(data: Any, weight: Any, bias: Any) -> Any:
-    """Return data weight^T + bias."""
     product = (
         tf.tensordot(data, weight, [[-1], [1]]) if data.shape.rank != 2 else tf.matmul(data, weight, transpose_b=True)
     )
@@ -21,21 +20,18 @@ def linear(data: Any, weight: Any, bias: Any) -> Any:
 
 
 def triu(data: Any, offset: int) -> Any:
-    """Return the triangle from a diagonal upwards."""
     if offset <= 0:
         return tf.linalg.band_part(data, -offset, -1)
     return data - tf.linalg.band_part(data, -1, offset - 1)
 
 
 def tril(data: Any, offset: int) -> Any:
-    """Return the triangle from a diagonal downwards."""
     if offset >= 0:
         return tf.linalg.band_part(data, -1, offset)
     return data - tf.linalg.band_part(data, -offset - 1, -1)
 
 
 def kron(lhs: Any, rhs: Any) -> Any:
-    """Return the right times each element of the left."""
     (rows, columns), (down, right) = lhs.shape, rhs.shape
     return tf.reshape(tf.einsum("ij,kl->ikjl", lhs, rhs), (rows * down, columns * right))
 

@@ -14,7 +14,6 @@ from opperf.child.backends.tensorflow.operators.convolution import OF_IMAGES, OW
 def batch_norm(
     data: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool | None, epsilon: float | None
 ) -> Any:
-    """Return each channel, the last extent, normalized by the statistics of the batch, or by the running ones."""
     if training is False:
         return tf.nn.batch_normalization(data, running_mean, running_var, bias, weight, or_usual(epsilon))
     if data.shape.rank == 4 and weight is not None and bias is not None:
@@ -44,7 +43,6 @@ def rms_norm(data: Any, weight: Any, epsilon: float | None) -> Any:
 
 
 def group_norm(data: Any, weight: Any, bias: Any, groups: int, epsilon: float | None) -> Any:
-    """Return groups of channels of each sample normalized."""
     rows = tf.reshape(data, (data.shape[0], groups, -1))
     mean, variance = tf.nn.moments(rows, (2,), keepdims=True)
     normal = tf.nn.batch_normalization(rows, mean, variance, None, None, or_usual(epsilon))
@@ -52,14 +50,12 @@ def group_norm(data: Any, weight: Any, bias: Any, groups: int, epsilon: float | 
 
 
 def instance_norm(data: Any, weight: Any, bias: Any, epsilon: float | None) -> Any:
-    """Return each channel of each sample normalized."""
     mean, variance = tf.nn.moments(data, list(range(2, data.shape.rank)), keepdims=True)
     scale, shift = along_channels(weight, data), along_channels(bias, data)
     return tf.nn.batch_normalization(data, mean, variance, shift, scale, or_usual(epsilon))
 
 
 def l2_normalize(data: Any, axis: Any, epsilon: float | None) -> Any:
-    """Return the data over its Euclidean norm, or over epsilon where the norm is smaller."""
     norm = tf.norm(data, axis=axis, keepdims=True)
     return data / tf.maximum(norm, or_usual(epsilon))
 
@@ -70,7 +66,6 @@ def along_channels(values: Any, data: Any) -> Any:
 
 
 def dropout(data: Any, rate: float, training: bool | None) -> Any:
-    """Return the data with zeros put in and the rest scaled up."""
     return tf.identity(data) if training is False else tf.nn.dropout(data, rate)
 
 

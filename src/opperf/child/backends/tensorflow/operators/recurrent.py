@@ -28,13 +28,11 @@ def run(data: Any, states: Any, weights: Any, step: Callable[..., Any], *, rever
 
 
 def sequence_mask(data: Any, lengths: Any, value: float) -> Any:
-    """Return the data with what lies beyond the lengths filled."""
     within = tf.transpose(tf.sequence_mask(lengths, data.shape[0]))
     return tf.where(within[..., None], data, tf.constant(value, data.dtype))
 
 
 def sequence_last(data: Any, lengths: Any) -> Any:
-    """Return the last element of each sequence."""
     return tf.gather_nd(data, tf.stack([lengths - 1, tf.range(data.shape[1], dtype=lengths.dtype)], axis=1))
 
 

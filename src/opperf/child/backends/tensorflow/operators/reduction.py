@@ -45,24 +45,20 @@ def top_k(data: Any, k: int, axis: int | None, largest: bool | None) -> Any:
 
 
 def negative_log_likelihood(data: Any, labels: Any) -> Any:
-    """Pick the probability of each label."""
     return -tf.reduce_mean(tf.math.log(tf.gather(data, labels, axis=1, batch_dims=1)))
 
 
 def top_k_accuracy(data: Any, labels: Any, k: int) -> Any:
-    """Look for the label among the best classes."""
     return tf.reduce_mean(tf.cast(tf.math.in_top_k(labels, data, k), tf.float32))
 
 
 def f1_score(data: Any, labels: Any) -> Any:
-    """Count what is place, what should be, and both."""
     prediction, truth = tf.argmax(data, 1) == 1, labels == 1
     both, one, other = (tf.math.count_nonzero(value) for value in (prediction & truth, prediction, truth))
     return tf.cast(2 * both / (one + other), data.dtype)
 
 
 def pearson_correlation(data: Any, labels: Any) -> Any:
-    """Divide the covariance by both deviations."""
     ours, theirs = data - tf.reduce_mean(data), labels - tf.reduce_mean(labels)
     squares = tf.reduce_sum(tf.square(ours)) * tf.reduce_sum(tf.square(theirs))
     return tf.reduce_sum(ours * theirs) * tf.math.rsqrt(squares)

@@ -45,14 +45,12 @@ def variable_length_attention(query: Any, key: Any, value: Any, mask: Any) -> An
 
 
 def sequence_mask(arguments: Mapping[str, Any]) -> Any:
-    """Return which tokens each token sees."""
     lengths = arguments["lengths"]
     sequences = tf.repeat(tf.range(len(lengths)), lengths)
     return tf.linalg.band_part(sequences[:, None] == sequences, -1, 0)
 
 
 def sliding_window_attention(query: Any, key: Any, value: Any, window: int) -> Any:
-    """Return the attention to the last keys."""
     length = query.shape[-2]
     return attend(query, key, value, tf.linalg.band_part(tf.ones((length, length), tf.bool), window - 1, 0))
 
@@ -69,7 +67,6 @@ def latent_attention(
 
 
 def cache_append(cache: Any, update: Any, position: int) -> Any:
-    """Return the cache with the update in its place."""
     return tf.concat((cache[:, :, :position], update, cache[:, :, position + update.shape[2] :]), 2)
 
 
@@ -87,7 +84,6 @@ def rotary_qk_norm(
 
 
 def top_p_sampling(logits: Any, draws: Any, p: float) -> Any:
-    """Return the token whose share of what the likely ones have together a draw falls into."""
     shares, order = tf.math.top_k(tf.nn.softmax(logits), logits.shape[-1])
     totals = tf.cumsum(shares, -1)
     whole = tf.reduce_max(tf.where(totals - shares < p, totals, 0), -1)
@@ -96,7 +92,6 @@ def top_p_sampling(logits: Any, draws: Any, p: float) -> Any:
 
 
 def repetition_penalty(logits: Any, tokens: Any, penalty: float) -> Any:
-    """Return logits in which tokens that were there are less likely."""
     scores = tf.gather(logits, tokens, batch_dims=1)
     rows = tf.broadcast_to(tf.range(tokens.shape[0], dtype=tokens.dtype)[:, None], tokens.shape)
     changes = tf.where(scores < 0, scores * penalty, scores / penalty)
@@ -104,25 +99,21 @@ def repetition_penalty(logits: Any, tokens: Any, penalty: float) -> Any:
 
 
 def linear_cross_entropy(data: Any, weight: Any, labels: Any) -> Any:
-    """Return the mean loss of the last layer's logits."""
     logits = tf.matmul(data, weight, transpose_b=True)
     return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
 
 
 def int8_weight_matmul(data: Any, weight: Any, scale: Any) -> Any:
-    """Return the product, scaled afterwards."""
     return tf.matmul(data, tf.cast(weight, data.dtype), transpose_b=True) * scale
 
 
 def int4_matmul(data: Any, weight: Any, scale: Any) -> Any:
-    """Return the product with two numbers of each byte, the lower four bits first."""
     numbers = tf.stack((tf.bitwise.bitwise_and(weight, 15), tf.bitwise.right_shift(weight, 4)), -1)
     blocks = tf.reshape(tf.cast(numbers, data.dtype) - 8, (*scale.shape, -1)) * scale[..., None]
     return tf.matmul(data, tf.reshape(blocks, (weight.shape[0], -1)), transpose_b=True)
 
 
 def block_quantize(data: Any, block: int) -> Any:
-    """Return whole numbers, and the scales of blocks."""
     blocks = tf.reshape(data, (*data.shape[:-1], -1, block))
     scale = tf.maximum(tf.reduce_max(tf.abs(blocks), -1) / MOST_INT8, LEAST_SCALE)
     return tf.reshape(tf.cast(tf.round(blocks / scale[..., None]), tf.int8), data.shape), scale
@@ -135,12 +126,10 @@ def dequantize(data: Any, scale: Any) -> Any:
 
 
 def block_scaled_matmul(lhs: Any, rhs: Any, lhs_scale: Any, rhs_scale: Any) -> Any:
-    """Return the product of the real numbers."""
     return tf.matmul(dequantize(lhs, lhs_scale), dequantize(rhs, rhs_scale), transpose_b=True)
 
 
 def selective_scan(data: Any, step: Any, decay: Any, input_weight: Any, output_weight: Any, skip: Any) -> Any:
-    """Return the sequence, one step after the other."""
     decays = tf.exp(step[..., None] * decay)
     inputs = (step * data)[..., None] * input_weight[:, :, None]
     state, results = tf.zeros_like(inputs[:, 0]), []
@@ -153,7 +142,6 @@ def selective_scan(data: Any, step: Any, decay: Any, input_weight: Any, output_w
 def selective_state_update(
     state: Any, data: Any, step: Any, decay: Any, input_weight: Any, output_weight: Any, skip: Any
 ) -> Any:
-    """Return the result of a step, and the state after it."""
     state = tf.exp(step[..., None] * decay) * state + (step * data)[..., None] * input_weight[:, None]
     return tf.linalg.matvec(state, output_weight) + skip * data, state
 

@@ -27,13 +27,11 @@ def _axes(arguments: Mapping[str, Any]) -> list[int]:
 
 
 def to_device(data: Any, device: str) -> Any:
-    """Return the tensor on a device."""
     with tf.device(device.replace("cuda", "gpu")):
         return tf.identity(data)
 
 
 def copy(data: Any) -> Any:
-    """Return the tensor in memory of its own."""
     return tf.raw_ops.DeepCopy(x=data)
 
 

@@ -27,7 +27,6 @@ def transposed_matmul(lhs: Any, rhs: Any) -> Any:
 
 
 def square(data: Any) -> Any:
-    """Return the square of what is stored, where it is stored."""
     return data.with_values(tf.square(data.values))
 
 
@@ -37,7 +36,6 @@ def to_dense(slices: Any) -> Any:
 
 
 def int8_matmul(lhs: Any, rhs: Any) -> Any:
-    """Return the product, summed in 32 bits."""
     return tf.matmul(lhs, rhs, output_type=tf.int32)
 
 

@@ -29,7 +29,6 @@ def _loss(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
 
 def smooth_l1_loss(data: Any, labels: Any, reduction: str | None, beta: float | None) -> Any:
-    """Return the absolute difference, rounded off below beta."""
     width = 1.0 if beta is None else beta
     difference = tf.abs(data - labels)
     near = 0.5 * tf.square(difference) / width
@@ -37,13 +36,11 @@ def smooth_l1_loss(data: Any, labels: Any, reduction: str | None, beta: float | 
 
 
 def gaussian_nll_loss(data: Any, labels: Any, variance: Any, reduction: str | None) -> Any:
-    """Return the logarithm of the variance and the squared difference over it, half of both."""
     spread = tf.maximum(variance, 1e-6)
     return _reduce(0.5 * (tf.math.log(spread) + tf.math.squared_difference(data, labels) / spread), reduction)
 
 
 def cosine_embedding_loss(lhs: Any, rhs: Any, labels: Any, reduction: str | None, margin: float | None) -> Any:
-    """Return one minus the cosine, or what of it is beyond the margin."""
     squares = tf.reduce_sum(tf.square(lhs), 1) * tf.reduce_sum(tf.square(rhs), 1)
     cosine = tf.reduce_sum(lhs * rhs, 1) * tf.math.rsqrt(squares)
     apart = tf.where(labels == -1, tf.nn.relu(cosine - (margin or 0.0)), tf.zeros_like(cosine))
@@ -51,13 +48,11 @@ def cosine_embedding_loss(lhs: Any, rhs: Any, labels: Any, reduction: str | None
 
 
 def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, reduction: str | None, margin: float | None) -> Any:
-    """Return by how much the positive is not nearer than the negative."""
     near, far = tf.norm(anchor - positive, axis=-1), tf.norm(anchor - negative, axis=-1)
     return _reduce(tf.nn.relu((1.0 if margin is None else margin) + near - far), reduction)
 
 
 def ctc_loss(data: Any, labels: Any) -> Any:
-    """Return the loss of whole sequences."""
     time, batch, _ = data.shape
     lengths = tf.fill((batch,), labels.shape[1]), tf.fill((batch,), time)
     return tf.nn.ctc_loss(tf.cast(labels, tf.int32), data, *lengths, blank_index=0)

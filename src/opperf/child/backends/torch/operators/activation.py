@@ -13,7 +13,6 @@ from opperf.child.backends.torch.functions import other_paths
 
 
 def gelu(data: Any, approximate: str | None) -> Any:
-    """Return the gelu, exact where nothing else is said."""
     return F.gelu(data, approximate=approximate or "none")
 
 

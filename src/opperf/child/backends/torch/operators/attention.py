@@ -24,13 +24,11 @@ def multi_head_attention(data: Any, weight: Any, bias: Any, output_weight: Any, 
 
 
 def moe_gather(data: Any, experts: Any) -> Any:
-    """Return the rows of tokens, sorted by expert."""
     order = torch.argsort(experts.reshape(-1), stable=True)
     return torch.index_select(data, 0, order // experts.shape[1])
 
 
 def top_k_routing(logits: Any, k: int) -> Any:
-    """Return the greatest weights, which add to one, and whose they are."""
     weights, experts = torch.topk(torch.softmax(logits, -1), k, -1)
     return weights / weights.sum(-1, keepdim=True), experts
 

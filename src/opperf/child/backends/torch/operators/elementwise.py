@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from opperf.child.backends.arrays.compositions import WRITES
 from opperf.child.backends.binding import Binding, composition, compositions, functions
 from opperf.child.backends.torch.functions import other_paths
 
@@ -13,12 +14,6 @@ from opperf.child.backends.torch.functions import other_paths
 def cube_root(data: Any) -> Any:
     """Return the real cube root, of negative numbers too."""
     return torch.sign(data) * torch.pow(torch.abs(data), 1 / 3)
-
-
-def set_item(data: Any, updates: Any) -> Any:
-    """Replace every element."""
-    data[:] = updates
-    return data
 
 
 BINDINGS: dict[str, Binding] = {
@@ -76,5 +71,5 @@ BINDINGS: dict[str, Binding] = {
             ("self=data", "min=low, max=high"): "clip_inplace=clamp_",
         },
     ),
-    **compositions(set_item=(set_item, "`data[:] = updates`")),
+    "set_item": WRITES["set_item"],
 }

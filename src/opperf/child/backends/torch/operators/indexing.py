@@ -27,7 +27,6 @@ def brackets(arguments: Mapping[str, Any]) -> tuple[slice, ...]:
 
 
 def ravel_multi_index(indices: Any, steps: Any) -> Any:
-    """Return the sums of coordinates times steps."""
     return (indices * steps).sum(0)
 
 

@@ -36,13 +36,11 @@ def _layer(path: str, state: str, *, both_ways: bool = False) -> Call:
 
 
 def sequence_mask(data: Any, lengths: Any, value: float) -> Any:
-    """Return the data with what lies beyond the lengths filled."""
     beyond = torch.arange(data.shape[0], device=data.device)[:, None] >= lengths
     return data.masked_fill(beyond[..., None], value)
 
 
 def sequence_reverse(data: Any, lengths: Any) -> Any:
-    """Return each sequence in reverse order."""
     places = torch.arange(data.shape[0], device=data.device)[:, None]
     places = torch.where(places < lengths, lengths - 1 - places, places)
     return data[places, torch.arange(data.shape[1], device=data.device)]
@@ -54,13 +52,11 @@ def segment_sum(data: Any, segments: Any, count: int) -> Any:
 
 
 def segment_mean(data: Any, segments: Any, count: int) -> Any:
-    """Return the sums over the counts."""
     counts = torch.bincount(segments, minlength=count).clamp(min=1)
     return segment_sum(data, segments, count) / counts[:, None]
 
 
 def segment_max(data: Any, segments: Any, count: int) -> Any:
-    """Return the greatest, on minus infinity."""
     places = segments[:, None].expand_as(data)
     lowest = data.new_full((count, data.shape[1]), float("-inf"))
     return lowest.scatter_reduce(0, places, data, reduce="amax")

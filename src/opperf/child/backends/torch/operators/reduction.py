@@ -20,7 +20,6 @@ FOLD = "dim=axis, keepdim=keepdims"
 
 
 def f1_score(data: Any, labels: Any) -> Any:
-    """Count what is found, what should be, and both."""
     prediction, truth = data.argmax(1) == 1, labels == 1
     return (2 * (prediction & truth).sum() / (prediction.sum() + truth.sum())).to(data.dtype)
 

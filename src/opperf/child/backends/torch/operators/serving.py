@@ -22,7 +22,6 @@ rotate = rotation(torch.chunk, torch.cat)
 
 
 def paged_attention(query: Any, key_cache: Any, value_cache: Any, page_table: Any, lengths: Any) -> Any:
-    """Return the attention to the pages that belong to each sequence."""
     keys, values = (cache[page_table].flatten(1, 2).transpose(1, 2) for cache in (key_cache, value_cache))
     within = torch.arange(keys.shape[2], device=lengths.device) < lengths[:, None]
     return F.scaled_dot_product_attention(
@@ -41,7 +40,6 @@ def variable_length_attention(query: Any, key: Any, value: Any, lengths: tuple[i
 
 
 def sliding_window_attention(query: Any, key: Any, value: Any, mask: Any) -> Any:
-    """Return the attention to what the mask lets through."""
     return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
 
 
@@ -64,7 +62,6 @@ def latent_attention(
 
 
 def cache_append(cache: Any, update: Any, positions: Any) -> Any:
-    """Write the update into its places."""
     return cache.index_copy_(2, positions, update)
 
 
@@ -84,7 +81,6 @@ def rotary_qk_norm(
 
 
 def top_p_sampling(logits: Any, draws: Any, p: float) -> Any:
-    """Return the token whose share of what the likely ones have together a draw falls into."""
     shares, order = torch.sort(torch.softmax(logits, -1), descending=True)
     totals = torch.cumsum(shares, -1)
     whole = torch.where(totals - shares < p, totals, 0).amax(-1)
@@ -93,13 +89,11 @@ def top_p_sampling(logits: Any, draws: Any, p: float) -> Any:
 
 
 def repetition_penalty(logits: Any, tokens: Any, penalty: float) -> Any:
-    """Return logits in which tokens that were there are less likely."""
     scores = torch.gather(logits, 1, tokens)
     return logits.scatter(1, tokens, torch.where(scores < 0, scores * penalty, scores / penalty))
 
 
 def linear_cross_entropy(data: Any, weight: Any, labels: Any) -> Any:
-    """Return the loss of the last layer's logits."""
     return F.cross_entropy(F.linear(data, weight), labels)
 
 
@@ -112,7 +106,6 @@ def has_kernel(data: Any) -> bool:
 
 
 def float8_matmul(lhs: Any, rhs: Any, lhs_scale: Any, rhs_scale: Any) -> Any:
-    """Return the product in the type of the scales."""
     return torch._scaled_mm(lhs, rhs.t(), lhs_scale, rhs_scale, out_dtype=lhs_scale.dtype)
 
 
@@ -124,7 +117,6 @@ def int8_weight_matmul(data: Any, weight: Any, scale: Any) -> Any:
 
 
 def int4_matmul(data: Any, weight: Any, block: int, scale: Any) -> Any:
-    """Return the product with a weight that was packed for the kernel, if there is one."""
     if has_kernel(data):
         return torch._weight_int4pack_mm_for_cpu(data, weight, block, scale)
     blocks = (torch.stack((weight & 15, weight >> 4), -1).to(data.dtype) - 8).view(*scale.shape, -1)
@@ -154,14 +146,12 @@ def block_size(arguments: Mapping[str, Any]) -> int:
 
 
 def block_quantize(data: Any, block: int) -> Any:
-    """Return whole numbers, and the scales of blocks."""
     blocks = data.unflatten(-1, (-1, block))
     scale = (blocks.abs().amax(-1) / MOST_INT8).clamp_min(LEAST_SCALE)
     return torch.round(blocks / scale[..., None]).to(torch.int8).flatten(-2), scale
 
 
 def block_quantize_float8(data: Any, block: int) -> Any:
-    """Return floats of eight bits, and the scales of blocks, whose exponents are those of the largest less 8."""
     blocks = data.unflatten(-1, (-1, block))
     scale = torch.exp2((torch.frexp(blocks.abs().amax(-1))[1] - EXPONENT).to(data.dtype))
     return (blocks / scale[..., None]).clamp(-MOST_FLOAT8, MOST_FLOAT8).to(torch.float8_e4m3fn).flatten(-2), scale
@@ -173,12 +163,10 @@ def dequantize(data: Any, scale: Any) -> Any:
 
 
 def block_scaled_matmul(lhs: Any, rhs: Any, lhs_scale: Any, rhs_scale: Any) -> Any:
-    """Return the product of the real numbers."""
     return torch.nn.functional.linear(dequantize(lhs, lhs_scale), dequantize(rhs, rhs_scale))
 
 
 def selective_scan(data: Any, step: Any, decay: Any, input_weight: Any, output_weight: Any, skip: Any) -> Any:
-    """Return the sequence, one step after the other."""
     decays = torch.exp(step[..., None] * decay)
     inputs = (step * data)[..., None] * input_weight[:, :, None]
     state, results = torch.zeros_like(inputs[:, 0]), []
@@ -191,13 +179,11 @@ def selective_scan(data: Any, step: Any, decay: Any, input_weight: Any, output_w
 def selective_state_update(
     state: Any, data: Any, step: Any, decay: Any, input_weight: Any, output_weight: Any, skip: Any
 ) -> Any:
-    """Change the state in place, and return what it gives."""
     state.mul_(torch.exp(step[..., None] * decay)).add_((step * data)[..., None] * input_weight[:, None])
     return torch.bmm(state, output_weight[..., None])[..., 0] + skip * data
 
 
 def causal_conv1d(data: Any, weight: Any, bias: Any) -> Any:
-    """Return the convolution padded on both ends, without what sees the future."""
     channels, width = weight.shape
     return F.conv1d(data, weight[:, None], bias, padding=width - 1, groups=channels)[..., : data.shape[-1]]
 

@@ -31,14 +31,12 @@ def rows_of(values: str, rows: str) -> Callable[[Mapping[str, Any]], Any]:
 
 
 def row_sparse_retain(data: Any, rows: Any) -> Any:
-    """Return those of the rows that are kept, in their places."""
     places = data.indices()
     mask = torch.isin(places[0], rows)
     return torch.sparse_coo_tensor(places[:, mask], data.values()[mask], data.shape, is_coalesced=True)
 
 
 def csr_square(data: Any) -> Any:
-    """Square the stored elements."""
     return data * data
 
 

@@ -41,13 +41,11 @@ OTHERS = {
 
 
 def sgd_momentum_update(weight: Any, gradient: Any, velocity: Any, learning_rate: float, momentum: float) -> Any:
-    """Take a step along the velocity."""
     velocity.mul_(momentum).sub_(gradient, alpha=learning_rate)
     return weight.add_(velocity)
 
 
 def nag_update(weight: Any, gradient: Any, velocity: Any, learning_rate: float, momentum: float) -> Any:
-    """Take the next step along the velocity, too."""
     velocity.mul_(momentum).sub_(gradient, alpha=learning_rate)
     return weight.add_(velocity, alpha=momentum).sub_(gradient, alpha=learning_rate)
 
@@ -62,7 +60,6 @@ def adam_update(
     beta2: float,
     epsilon: float,
 ) -> Any:
-    """Divide the moving mean by the root of that of squares."""
     _remember(gradient, mean, variance, beta1, beta2)
     return weight.addcdiv_(mean, variance.sqrt().add_(epsilon), value=-learning_rate)
 
@@ -78,19 +75,16 @@ def adamw_update(
     epsilon: float,
     weight_decay: float,
 ) -> Any:
-    """Shrink the weight before the step."""
     weight.mul_(1 - learning_rate * weight_decay)
     return adam_update(weight, gradient, mean, variance, learning_rate, beta1, beta2, epsilon)
 
 
 def rmsprop_update(weight: Any, gradient: Any, squares: Any, learning_rate: float, rho: float, epsilon: float) -> Any:
-    """Divide by the root of the moving mean of squares."""
     squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
     return weight.addcdiv_(gradient, squares.add(epsilon).sqrt_(), value=-learning_rate)
 
 
 def adagrad_update(weight: Any, gradient: Any, squares: Any, learning_rate: float, epsilon: float) -> Any:
-    """Divide by the root of the sum of squares."""
     squares.addcmul_(gradient, gradient)
     return weight.addcdiv_(gradient, squares.sqrt().add_(epsilon), value=-learning_rate)
 
@@ -98,7 +92,6 @@ def adagrad_update(weight: Any, gradient: Any, squares: Any, learning_rate: floa
 def adadelta_update(
     weight: Any, gradient: Any, squares: Any, steps: Any, learning_rate: float, rho: float, epsilon: float
 ) -> Any:
-    """Scale the step by the steps before it."""
     squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
     root = squares.add(epsilon).sqrt_()
     step = steps.add(epsilon).sqrt_().div_(root).mul_(gradient)
@@ -109,7 +102,6 @@ def adadelta_update(
 def ftrl_update(
     weight: Any, gradient: Any, sums: Any, squares: Any, learning_rate: float, l1: float, beta: float
 ) -> Any:
-    """Follow the regularized leader."""
     before = squares.sqrt()
     root = squares.addcmul_(gradient, gradient).sqrt()
     sums.add_(gradient).addcmul_(root - before, weight, value=-1 / learning_rate)
@@ -128,7 +120,6 @@ def lamb_update(
     epsilon: float,
     weight_decay: float,
 ) -> Any:
-    """Scale the step to the length of the weight."""
     _remember(gradient, mean, variance, beta1, beta2)
     step = mean.div(variance.sqrt().add_(epsilon)).add_(weight, alpha=weight_decay)
     return weight.sub_(step.mul_(weight.norm() / step.norm()), alpha=learning_rate)
