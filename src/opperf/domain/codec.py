@@ -79,6 +79,12 @@ def encode(value: object) -> object:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
+def encode_fields(value: object, *without: str) -> dict[str, object]:
+    """Return the JSON form of a dataclass that is no `Fields`, from which `decode` reads it with the others given."""
+    names = (one.name for one in fields(value))  # type: ignore[arg-type]  # a dataclass
+    return {name: encode(getattr(value, name)) for name in names if name not in without}
+
+
 @cache
 def _writers(cls: type[Fields]) -> tuple[tuple[str, Callable[[Any], object], object], ...]:
     """Return the layout of a dataclass: each field, its writer and its default; then the extra properties."""

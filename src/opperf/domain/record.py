@@ -277,7 +277,15 @@ class Run(Fields):
 
     def to_json(self) -> dict[str, object]:
         """Return the document that result files hold."""
-        return {"schema_version": SCHEMA_VERSION, "run": self.header(), "records": encode(self.records)}
+        return self.document(records=self.records)
+
+    def document(self, **parts: object) -> dict[str, object]:
+        """Return a document that begins with the header of this run, as `above` reads it."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "run": self.header(),
+            **{name: encode(part) for name, part in parts.items()},
+        }
 
     @classmethod
     def from_json(cls, data: object, where: str = "file") -> Run:

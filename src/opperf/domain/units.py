@@ -204,7 +204,7 @@ def parse_duration(text: str, *, name: str = "duration") -> float:
     (30.0, 300.0, 0.2)
     """
     units, hint = "ns, us, ms, s, m, h; seconds without one", "write, for example, `30`, `30s`, `5m` or `200ms`"
-    return _quantity(text, _DURATIONS, name, units, hint, "bad_duration")
+    return _quantity(text, _DURATIONS, name, units, hint, slug="bad_duration")
 
 
 def parse_bytes(text: str, *, name: str = "size") -> int:
@@ -214,7 +214,7 @@ def parse_bytes(text: str, *, name: str = "size") -> int:
     (512, 3000000000, 1610612736)
     """
     units, hint = "kB, MB, GB, TB, KiB, MiB, GiB; bytes without one", "write, for example, `500MB` or `3GB`"
-    return round(_quantity(text, _SIZES, name, units, hint, "bad_size"))
+    return round(_quantity(text, _SIZES, name, units, hint, slug="bad_size"))
 
 
 def parse_percent(value: str | float, *, name: str = "percentage") -> float:
@@ -239,7 +239,7 @@ def parse_percent(value: str | float, *, name: str = "percentage") -> float:
     raise InputError(f"{name} is `{text}`, expected {expected}", hint=hint, slug="bad_percentage")
 
 
-def _quantity(text: str, factors: Mapping[str, float], name: str, units: str, hint: str, slug: str) -> float:
+def _quantity(text: str, factors: Mapping[str, float], name: str, units: str, hint: str, *, slug: str) -> float:
     """Read a number and its unit, by the factor of each; raises `InputError` for what is none, or is infinite."""
     number, unit = _read(text)
     quantity = math.inf if number is None else number * factors.get(unit, math.inf)

@@ -69,6 +69,7 @@ def compare(
     """
     from opperf.domain.errors import way_out
     from opperf.domain.units import plural
+    from opperf.parent.cli.exit import leave_compared
     from opperf.parent.cli.keeping import check_asv_results, keep, lock_outputs, publish
     from opperf.parent.cli.options import command, inputs, wishes
     from opperf.parent.cli.progress import Bar
@@ -118,6 +119,4 @@ def compare(
     keep(comparison_run, report)
     if cause is not None:
         raise way_out(cause)
-    kinds = {one.verdict.verdict for one in comparison_run.comparisons}
-    if "failed" in kinds and kinds <= {"failed", "skipped"}:
-        raise typer.Exit(3)
+    leave_compared(comparison_run.comparisons)

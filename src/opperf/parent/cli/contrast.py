@@ -44,8 +44,8 @@ def contrast(
 
     Exit codes: 0 something was compared, 2 bad input, 3 something failed and nothing was compared.
     """
-    from opperf.domain.errors import way_out
     from opperf.domain.units import plural
+    from opperf.parent.cli.exit import leave_compared, stop
     from opperf.parent.cli.keeping import keep, lock_outputs, publish
     from opperf.parent.cli.options import Keeping, command, inputs
     from opperf.parent.cli.output import FILE
@@ -72,10 +72,6 @@ def contrast(
         write_in_page(markdown, render(result, "md", width=FILE.width, color=FILE.color))
     keep(run, report)
     if cause is not None:
-        if output is not None:
-            bar.note(f"stopped; continue with `--resume {output}`")
-        raise way_out(cause)
+        stop(cause, output)
     order.drop_journal()
-    kinds = {one.verdict.verdict for one in run.comparisons}
-    if "failed" in kinds and kinds <= {"failed", "skipped"}:
-        raise typer.Exit(3)
+    leave_compared(run.comparisons)

@@ -14,18 +14,22 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from opperf.domain.errors import HarnessError, OpperfError
+from opperf.domain.errors import HarnessError, OpperfError, way_out
 from opperf.parent.cli import places
 from opperf.parent.cli.option_groups import grouped
 from opperf.parent.cli.output import tell
+
+if TYPE_CHECKING:
+    from opperf.parent.documents.comparison import Comparison
 
 #: The variable that shows tracebacks, as `--debug` does.
 DEBUG = "OPPERF_DEBUG"
@@ -45,6 +49,20 @@ def debuggable(app: typer.Typer, *, but: Sequence[str] = ()) -> typer.Typer:
         if group.typer_instance is not None:
             debuggable(group.typer_instance)
     return app
+
+
+def stop(cause: BaseException, output: Path | None, more: str = "") -> NoReturn:
+    """Say how what was stopped goes on, where it left a file, and leave as what stopped it wants."""
+    if output is not None:
+        tell(f"stopped; continue with `--resume {output}`{more}")
+    raise way_out(cause)
+
+
+def leave_compared(comparisons: Iterable[Comparison]) -> None:
+    """Exit with 3 where something failed, and nothing was compared."""
+    kinds = {comparison.verdict.verdict for comparison in comparisons}
+    if "failed" in kinds and kinds <= {"failed", "skipped"}:
+        raise typer.Exit(3)
 
 
 def show_tracebacks() -> None:

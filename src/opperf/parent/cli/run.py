@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from opperf.domain.errors import InputError, way_out
+from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings
 from opperf.domain.units import plural
 from opperf.parent.cli import options
@@ -120,6 +120,7 @@ def what_if(request: Request, text: str, options: Options, keeping: options.Keep
 
     Exits with 3 where there is no prediction.
     """
+    from opperf.parent.cli.exit import stop
     from opperf.parent.cli.keeping import keep, publish
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands import run as running
@@ -134,9 +135,7 @@ def what_if(request: Request, text: str, options: Options, keeping: options.Keep
     publish(answer.result, document(answer.result), report, "prediction", options.output)
     keep(answer.result.run, report)
     if answer.cause is not None:
-        if options.output is not None:
-            bar.note(f"stopped; continue with `--resume {options.output}`: the suite's cases are kept")
-        raise way_out(answer.cause)
+        stop(answer.cause, options.output, ": the suite's cases are kept")
     running.drop_journal(options)
     if answer.result.what_if is None:
         raise typer.Exit(3)
@@ -157,6 +156,7 @@ def measure(
 
     A run that was stopped leaves with 130 on Ctrl-C, with the signal's own code otherwise, and keeps its journal.
     """
+    from opperf.parent.cli.exit import stop
     from opperf.parent.cli.keeping import keep
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands import run as running
@@ -167,13 +167,11 @@ def measure(
         return
     result = running.measure(selection, settings, options, bar, fleet)
     report(result.run)
-    if result.cause is not None:
-        if options.output is not None:
-            bar.note(f"stopped; continue with `--resume {options.output}`")
-        keep(result.run, output)
-        raise way_out(result.cause)
-    running.drop_journal(options)
+    if result.cause is None:
+        running.drop_journal(options)
     keep(result.run, output)
+    if result.cause is not None:
+        stop(result.cause, options.output)
     offer_peaks(result.run)
     leave(result.run, strict=keeping.strict)
 

@@ -6,11 +6,11 @@ from dataclasses import field
 from typing import Annotated
 
 from opperf.domain.case import Case
-from opperf.domain.codec import Fields, decode, encode
+from opperf.domain.codec import Fields, decode, encode_fields
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.plan import Side
-from opperf.domain.record import SCHEMA_VERSION, Run
+from opperf.domain.record import Run
 from opperf.domain.registry import Direction
 from opperf.domain.type_hint import Amount, LogRatio, LogSpread, Natural, OneOf, Positive, Ratio
 from opperf.parent.documents.comparison import Explanations
@@ -115,15 +115,4 @@ class Bisection:
 
     def to_json(self) -> dict[str, object]:
         """Return the document."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "run": self.run.header(),
-            "bisection": {
-                "side": encode(self.side),
-                "builds": list(self.builds),
-                "built": list(self.built),
-                "left_out": encode(self.left_out),
-                "commits": encode(self.commits),
-                "answers": encode(self.answers),
-            },
-        }
+        return self.run.document(bisection=encode_fields(self, "run"))

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from opperf.domain.case import Case
-from opperf.domain.codec import Fields, encode, read_as
+from opperf.domain.codec import Fields, read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Explanation
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.judging import finite
 from opperf.domain.node import Node
-from opperf.domain.record import SCHEMA_VERSION, Run
+from opperf.domain.record import Run
 
 #: The verdicts on a candidate, best first.
 VERDICTS = ("faster", "same", "slower", "inconclusive", "wrong", "cheats", "impossible", "void")
@@ -171,4 +171,4 @@ class JudgedRun:
 
     def to_json(self) -> dict[str, object]:
         """Return the document."""
-        return {"schema_version": SCHEMA_VERSION, "run": self.run.header(), "judgements": encode(self.judgements)}
+        return self.run.document(judgements=self.judgements)

@@ -7,14 +7,14 @@ from dataclasses import field
 from typing import TypedDict
 
 from opperf.domain.case import Case
-from opperf.domain.codec import Fields, encode, read_as
+from opperf.domain.codec import Fields, read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.node import Node
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
-from opperf.domain.record import SCHEMA_VERSION, Run
+from opperf.domain.record import Run
 from opperf.domain.type_hint import Amount, Confidence, LogRatio, Positive, Ratio
 from opperf.parent.documents.machines import across
 from opperf.parent.documents.wholes import wholes
@@ -258,11 +258,5 @@ class ComparisonRun:
 
     def to_json(self) -> dict[str, object]:
         """Return the document."""
-        suites, machines = wholes(self.comparisons), across(self.comparisons)
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "run": self.run.header(),
-            "comparisons": encode(self.comparisons),
-            **({"wholes": encode(suites)} if suites else {}),
-            **({"machines": encode(machines)} if machines else {}),
-        }
+        parts = {"wholes": wholes(self.comparisons), "machines": across(self.comparisons)}
+        return self.run.document(comparisons=self.comparisons, **{name: part for name, part in parts.items() if part})

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import field
 
 from opperf.domain.case import Case
-from opperf.domain.codec import Fields, decode, encode
+from opperf.domain.codec import Fields, decode, encode_fields
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.plan import Side
-from opperf.domain.record import SCHEMA_VERSION, Run
+from opperf.domain.record import Run
 from opperf.domain.registry import Direction
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.domain.type_hint import Amount, Natural, Positive
@@ -93,13 +93,4 @@ class Exploration:
 
     def to_json(self) -> dict[str, object]:
         """Return the document."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "run": self.run.header(),
-            "exploration": {
-                "objective": self.objective,
-                "factor": self.factor,
-                "against": encode(self.against),
-                "territories": encode(self.territories),
-            },
-        }
+        return self.run.document(exploration=encode_fields(self, "run"))

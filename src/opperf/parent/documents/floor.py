@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Optional
 
-from opperf.domain.codec import Fields, decode, encode, read_as
+from opperf.domain.codec import Fields, decode, read_as
 from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.plan import Side, Trial
-from opperf.domain.record import SCHEMA_VERSION, Run
+from opperf.domain.record import Run
 from opperf.domain.stats.significance import clopper_pearson
 from opperf.domain.type_hint import Amount, LogSpread, Natural, Positive, Ratio
 
@@ -155,16 +155,11 @@ class NoiseRun:
 
     def to_json(self) -> dict[str, object]:
         """Return the document."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "run": self.run.header(),
-            "floors": encode(self.floors),
-            "unknown": encode(self.unknown),
-            "false_alarms": {
-                "alarms": self.alarms,
-                "comparisons": self.comparisons,
-                "interval": list(clopper_pearson(self.alarms, self.comparisons)),
-                "tolerance": self.tolerance,
-                **({} if self.suites is None else {"suites": self.suites.to_json()}),
-            },
+        false_alarms = {
+            "alarms": self.alarms,
+            "comparisons": self.comparisons,
+            "interval": clopper_pearson(self.alarms, self.comparisons),
+            "tolerance": self.tolerance,
+            **({} if self.suites is None else {"suites": self.suites}),
         }
+        return self.run.document(floors=self.floors, unknown=self.unknown, false_alarms=false_alarms)
