@@ -9,8 +9,7 @@ JSON lines as they come; problems that have one there are not read again, so tha
 problems import beside PyTorch and NumPy, which is einops, is found by PYTHONPATH.
 
 For `verdicts`, `opperf judge` holds the references of N drawn problems against themselves, one after the other: a line
-has the verdict, why, what was scaled, and the seconds. It should be `same`, or there is a reason: a machine that does
-other work leaves some `inconclusive`.
+has the verdict, why, what was scaled, and the seconds. It should be `same`, or there is a reason.
 """
 
 from __future__ import annotations
@@ -45,6 +44,8 @@ LIMIT = 5.0
 DEADLINE = 1800
 #: How many problems are judged, and how they are drawn.
 COUNT, SEED = 30, 36
+#: The verdict is on what is right, and not on a few per cent: beside other work three pairs tell so much.
+ROUGHLY = ("--pairs", "3", "--tolerance", "10%")
 #: What a problem's own reference may be called: anything else is a fault of the judge.
 EXPECTED = ("same", "inconclusive", "void")
 
@@ -99,7 +100,7 @@ def verdict_on(file: Path) -> dict[str, Any]:
         output = Path(folder, "judged.json")
         command = [sys.executable, "-m", "opperf", "judge", str(file), "--against", f"kernelbench:{file}"]
         done = subprocess.run(
-            [*command, "--output", str(output)], capture_output=True, text=True, timeout=DEADLINE, check=False
+            [*command, *ROUGHLY, "--output", str(output)], capture_output=True, text=True, timeout=DEADLINE, check=False
         )
         if not output.exists():
             return {"verdict": "", "reason": done.stderr.strip()[-500:]}
