@@ -1,7 +1,8 @@
 """A match: the reference and one candidate, in fresh processes, by turns; what is timed is inspected.
 
 In a ring turn each call has values of its own, drawn while both stands were asleep, and some calls, chosen when it is
-over, are inspected. In a hot turn one call is made again and again, as `run` does it. The ring decides.
+over, are inspected. In a hot turn one call is made again and again, as `run` does it, and the last one is inspected.
+The ring decides.
 
 Whoever wakes up finds the caches as others left them: of a ring turn that is part. `run` times none of that, so a hot
 time is what a long turn takes beyond a short one: by CPU time where calls only compute, as the clock counts all that
@@ -278,7 +279,10 @@ class Match(Pair):
         return turns[0], turns[1]
 
     def _hot(self, slot: int, seconds: float) -> Round:
-        """Return the time of calls, each of which takes so many seconds: that of a long turn beyond a short one."""
+        """Return the time of calls, each of which takes so many seconds: that of a long turn beyond a short one.
+
+        The last result of the candidate is inspected: hot calls may not be empty either.
+        """
         calls, lead = min(MOST_HOT, math.ceil(HOT_SECONDS / seconds)), math.ceil(LEAD_SECONDS / seconds)
         lead = max(LEAST_LEAD, min(MOST_HOT, lead))
         samples: dict[tuple[int, int], Sample] = {}
@@ -286,8 +290,9 @@ class Match(Pair):
             for place in self._order():
                 self._on(place).line_up((slot,), count)
             with self._bench.stands.standstill():
-                for place in self._order():
-                    samples[place, count] = self._on(place).go().sample
+                turns = {place: self._on(place).go() for place in self._order()}
+            samples |= {(place, count): turned.sample for place, turned in turns.items()}
+            inspect(self._bench, self._on(1), turns[1], 0, slot, "timed", count)
         base, new = (Samples((beyond(samples[place, lead + calls], samples[place, lead]),)) for place in (0, 1))
         return base, new
 
