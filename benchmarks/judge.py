@@ -94,10 +94,15 @@ def cost_rows(framework: str, repeats: int, jobs: int) -> Iterator[dict[str, Any
             "framework": framework,
             "candidate": kind,
             "verdicts": ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()),
-            **{stage: middle([one.stages[stage] for one in several if stage in one.stages]) for stage in STAGES},
+            **{stage: middle(reached) if (reached := seconds_until(stage, several)) else "" for stage in STAGES},
             "seconds": middle([one.seconds for one in several]),
             "longest": max(one.seconds for one in several),
         }
+
+
+def seconds_until(stage: str, judgements: Sequence[Judged]) -> list[float]:
+    """Return when a stage was over, of each judgement that came so far."""
+    return [judged.stages[stage] for judged in judgements if stage in judged.stages]
 
 
 def middle(seconds: Sequence[float]) -> float:
