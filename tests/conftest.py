@@ -139,6 +139,8 @@ def forked_children(launcher: ForkedChildren) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("opperf.parent.workers.process.launch", launcher.launch)
         patch.setattr("opperf.parent.workers.duel.share_import", lambda *_: False)  # all come of one already
+        # Stands of each pair come of an import of their own, so that memory lies elsewhere: no verdict here tells.
+        patch.setattr("opperf.parent.measuring.judge.bench.Bench.import_anew", lambda _: None)
         # What places tensors is loaded ahead of all else: each framework would be imported once more for comparisons.
         patch.setattr("opperf.parent.workers.placement.variables", lambda sides: {})
         yield

@@ -11,6 +11,7 @@ import opperf
 from opperf.parent.documents.candidates import Judged
 from opperf.parent.measuring.judge import problems
 
+pytestmark = pytest.mark.usefixtures("forked_children")
 NEW = ROWS.replace("class Model(", "class ModelNew(")
 CANDIDATES = {
     "sleeps.py": NEW.replace("        return", "        __import__('time').sleep(0.005)\n        return"),
