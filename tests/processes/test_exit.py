@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.processes.conftest import command_here
 
 from opperf.parent.store.journal import journal_of, read_journal
 
@@ -94,9 +95,10 @@ def test_a_list_whose_reader_goes_away_is_no_failure(shell: Shell) -> None:
 # A disk that fills up ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("forked_children", "few_rounds")
 @pytest.mark.parametrize("option", ["--output", "--markdown", "--junit"])
-def test_a_gate_whose_report_cannot_be_written_says_so_and_prints_it(option: str, shell: Shell) -> None:
-    done = shell((*SLOWER, option, "/dev/full"), "")
+def test_a_gate_whose_report_cannot_be_written_says_so_and_prints_it(option: str) -> None:
+    done = command_here(*SLOWER, option, "/dev/full")
     assert done.returncode == 3
     assert done.stderr.endswith(
         "error: cannot write `/dev/full`: No space left on device\n\n"
