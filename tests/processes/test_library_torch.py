@@ -1,9 +1,8 @@
-"""The library with frameworks: a comparison of two, and a program that is profiled, captured and replayed."""
+"""The library with frameworks: a comparison of two, and a program that is profiled and captured."""
 
 from __future__ import annotations
 
 import importlib
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,10 +10,7 @@ from types import ModuleType
 import pytest
 
 import opperf
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import choose_environment, interpreter
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "record_trace.py"
 STEP = """
 def step():
     import torch
@@ -43,8 +39,10 @@ def test_numpy_and_pytorch_are_compared() -> None:
     assert 0.01 < result.verdict.ratio < 100
 
 
-def test_a_function_is_profiled(steps: ModuleType, capfd: pytest.CaptureFixture[str]) -> None:
-    profile = opperf.profile(steps.step, framework="torch", output="profiled")
+def test_a_function_is_profiled_and_its_operators_are_a_suite_that_is_measured(
+    steps: ModuleType, capfd: pytest.CaptureFixture[str]
+) -> None:
+    profile = opperf.profile(steps.step, framework="torch", output="profiled", save_suite="suite.json")
     assert {row.name: row.calls for row in profile}["aten::mm"] == 3
     assert profile.exit_code == 0
     assert [file.suffix for file in profile.files] == [".json"]
@@ -55,15 +53,11 @@ def test_a_function_is_profiled(steps: ModuleType, capfd: pytest.CaptureFixture[
     assert len(again.to_pandas()) == len(again)
     assert "<table" in again._repr_html_()
 
-
-def test_the_operators_of_a_profile_are_a_suite_that_is_measured(steps: ModuleType) -> None:
-    profile = opperf.profile(steps.step, framework="torch", output="profiled", save_suite="suite.json")
     suite = opperf.load("suite.json")
     assert isinstance(suite, opperf.Suite)
     counts = {entry.case.operator: entry.count for entry in suite}
     # What is recorded is the call of the program; autograd and dispatch make `mm` of it, which the profile sees.
     assert counts["torch:aten::matmul.default"] == counts["torch:aten::relu.default"] == 3
-    assert {row.name: row.calls for row in profile}["aten::mm"] == 3
     assert {record.status for record in opperf.run(suite=suite, framework="torch", runs=3, skip="*ones*")} == {"ok"}
 
 
@@ -73,21 +67,3 @@ def test_a_function_is_captured_and_its_operators_are_measured(steps: ModuleType
     assert counts["torch:aten::mm.default"] == counts["torch:aten::relu.default"] == 3
     results = opperf.run(suite=suite, framework="torch", runs=3, skip="*ones*")
     assert {record.status for record in results} == {"ok"}
-
-
-def test_a_trace_is_replayed_and_read_again(tmp_path: Path) -> None:
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    subprocess.run([str(python), str(EXAMPLE)], cwd=tmp_path, check=True, capture_output=True, timeout=120)
-    trace, output = tmp_path / "convnet_et.json", tmp_path / "replayed.json"
-    replay = opperf.replay(
-        trace, kineto=tmp_path / "convnet_kineto.json", warmup=0, runs=1, trial_budget=0.02, output=output
-    )
-    assert replay.to_dict()["coverage"]["share_of_calls"] == 1
-    again = opperf.load(output)
-    assert isinstance(again, opperf.Replay)
-    assert [(one.traced.case, one.total) for one in again] == [(one.traced.case, one.total) for one in replay]
-    assert str(again) == str(replay)
-    assert len(replay.suite()) == len(replay)
-    from_trace = opperf.load(trace)
-    assert isinstance(from_trace, opperf.Suite)
-    assert len(from_trace) == len(replay)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.domain_examples import FBGEMM
 
+import opperf
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.sources.execution_trace.reading import read_traces
@@ -29,7 +30,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the traces that the example writes."""
     folder = tmp_path_factory.mktemp("recorded")
     python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    subprocess.run([str(python), str(EXAMPLE)], cwd=folder, check=True, capture_output=True, timeout=120)
+    done = subprocess.run([str(python), str(EXAMPLE)], cwd=folder, check=True, capture_output=True, timeout=120)
+    assert done.stdout
     return folder
 
 
@@ -257,3 +259,18 @@ def test_a_jagged_operator_of_a_trace_replays_with_lengths_of_its_own_rows(comma
     (record,) = json.loads(output.read_text())["records"]
     assert record["status"] == "ok", done.stderr
     assert record["case"]["inputs"]["lengths"]["values"]["literal"] == [13, 13, 13, 13, 12, 12, 12, 12]
+
+
+def test_a_trace_is_replayed_by_the_library_and_read_again(recorded: Path, tmp_path: Path) -> None:
+    trace, output = recorded / "convnet_et.json", tmp_path / "replayed.json"
+    kineto = recorded / "convnet_kineto.json"
+    replay = opperf.replay(trace, kineto=kineto, warmup=0, runs=1, trial_budget=0.02, output=output)
+    assert replay.to_dict()["coverage"]["share_of_calls"] == 1
+    again = opperf.load(output)
+    assert isinstance(again, opperf.Replay)
+    assert [(one.traced.case, one.total) for one in again] == [(one.traced.case, one.total) for one in replay]
+    assert str(again) == str(replay)
+    assert len(replay.suite()) == len(replay)
+    from_trace = opperf.load(trace)
+    assert isinstance(from_trace, opperf.Suite)
+    assert len(from_trace) == len(replay)
