@@ -86,6 +86,12 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
+@pytest.fixture
+def shared(cache: Path, one_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cache of all tests instead: for what is asked of an environment that is there."""
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(one_cache))
+
+
 def _make_wheel(folder: Path, name: str, *, module: str, text: str = "") -> Path:
     """Make a wheel of one module, version 1.0."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -157,6 +163,7 @@ def test_an_old_mxnet_comes_with_a_numpy_that_it_works_with() -> None:
     assert _run(python, code) == "1.6.0 1.23.5 [2.0, 2.0]"
 
 
+@pytest.mark.usefixtures("shared")
 def test_a_child_in_a_built_environment_sees_opperf_and_its_own_packages_only() -> None:
     python = interpreters.interpreter(EnvironmentSpec.parse("numpy==1.26.4"), framework="numpy")
     code = (
@@ -289,6 +296,7 @@ def test_wheels_in_the_folders_of_pip_and_of_uv_are_found(tmp_path: Path, monkey
         assert environments.create(EnvironmentSpec.parse(name)).packages == (name,)
 
 
+@pytest.mark.usefixtures("shared")
 def test_an_environment_without_the_framework_is_refused() -> None:
     with pytest.raises(EnvironmentFailure, match="has numpy, but not jax"):
         interpreters.interpreter(EnvironmentSpec.parse("numpy==1.26.4"), framework="jax")
