@@ -9,9 +9,11 @@ from ray.cluster_utils import Cluster
 import opperf
 
 if __name__ == "__main__":
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    # Without what nobody reads here, whose processes take half of a start.
+    quiet = {"num_cpus": 1, "include_log_monitor": False}
+    cluster = Cluster(initialize_head=True, head_node_args={**quiet, "include_dashboard": False})
     for _ in range(2):
-        cluster.add_node(num_cpus=1)
+        cluster.add_node(**quiet)
     try:
         fleet = f"ray:{cluster.address}"
         print(opperf.run("null:steady", direction="forward", fleet=fleet))
