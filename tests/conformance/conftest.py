@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 import pytest
+from numpy.typing import ArrayLike, NDArray
 
 from opperf.catalog import catalog
 from opperf.child.worker.correctness import float8_values
@@ -50,29 +50,33 @@ HASTY = {
 }
 WITH_GRADIENTS = tuple(name for name in REAL if FRAMEWORKS[name].gradients)
 TIMEOUT = 120.0
-#: How `struct` reads an element; a complex one is read as two, its real and its imaginary part.
+Array: TypeAlias = NDArray[Any]
+#: How NumPy reads an element; a complex one is read as two, its real and its imaginary part.
 LETTERS = {
-    "bool": "?", "int8": "b", "uint8": "B", "int16": "h", "int32": "i", "uint32": "I", "int64": "q", "float16": "e",
-    "float32": "f", "float64": "d", "complex64": "f",
+    "bool": "?", "int8": "i1", "uint8": "u1", "int16": "i2", "int32": "i4", "uint32": "u4", "int64": "i8",
+    "float16": "f2", "float32": "f4", "float64": "f8", "complex64": "f4",
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor that a worker computed: its elements in row-major order, as Python numbers."""
+    """A tensor that a worker computed: its elements in row-major order."""
 
     shape: tuple[int, ...]
     dtype: str
     raw: bytes
 
     @property
-    def values(self) -> list[float]:
+    def array(self) -> Array:
         """Return the elements."""
         if self.dtype in FLOAT8:
-            return [float8_values(self.dtype)[byte] for byte in self.raw]
-        letter = LETTERS[self.dtype]
-        count = len(self.raw) // struct.calcsize(letter)
-        return [float(value) for value in struct.unpack(f"<{count}{letter}", self.raw)]
+            return np.asarray(float8_values(self.dtype))[np.frombuffer(self.raw, np.uint8)]
+        return np.frombuffer(self.raw, LETTERS[self.dtype]).astype(np.float64)
+
+    @property
+    def values(self) -> list[float]:
+        """Return the elements as numbers of Python."""
+        return list(self.array.tolist())
 
     @property
     def texts(self) -> list[str]:
@@ -208,9 +212,12 @@ def computed(benches: dict[str, Bench]) -> Any:
     return compute
 
 
-def close(left: Sequence[float], right: Sequence[float], *, relative: float = 1e-3, absolute: float = 1e-4) -> bool:
+def close(left: ArrayLike, right: ArrayLike, *, relative: float = 1e-3, absolute: float = 1e-4) -> bool:
     """Whether numbers agree pairwise; two not-a-numbers do."""
-    return len(left) == len(right) and all(
-        a == b or (math.isnan(a) and math.isnan(b)) or abs(a - b) <= absolute + relative * max(abs(a), abs(b))
-        for a, b in zip(left, right)
-    )
+    a, b = np.asarray(left, np.float64), np.asarray(right, np.float64)
+    if a.shape != b.shape:
+        return False
+    with np.errstate(invalid="ignore"):
+        near = abs(a - b) <= absolute + relative * np.maximum(abs(a), abs(b))
+    agree = np.where(np.isfinite(a) & np.isfinite(b), near, (a == b) | (np.isnan(a) & np.isnan(b)))
+    return bool(agree.all())

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
 from itertools import product
 
+import numpy as np
 import pytest
 from tests.conformance.conftest import LIBRARIES, MODES, REAL, WITH_GRADIENTS, Tensor, close
 from tests.each import check_each
@@ -28,8 +30,6 @@ OWN_GRADIENTS = {(framework, "eigh_values") for framework in ("tensorflow", *MOD
 OWN_ORDER = {(framework, "batch_norm") for framework in ("tensorflow", *MODES)}
 #: One operator of so many is run in each mode that compiles.
 PARTS = 1 if os.environ.get("OPPERF_WHOLE_REGISTRY") else 3
-#: What one operator after the other is held against.
-COMPARISON = Comparison(Side("numpy", settings=REFERENCE))
 Computed = Callable[[str, str, str], "tuple[Tensor, ...] | OperatorFailure"]
 
 
@@ -42,6 +42,12 @@ def chosen(operators: Sequence[Operator], framework: str) -> list[Operator]:
 def told(one: tuple[Operator, Callable[..., None]]) -> str:
     """Return what is checked of an operator."""
     return f"{one[0].name}: {one[1].__name__}"
+
+
+@cache
+def comparison(name: str) -> Comparison:
+    """Return what an operator of all frameworks is held against: what it may differ by is computed once."""
+    return Comparison(Side("numpy", settings=REFERENCE))
 
 
 def reference(computed: Computed, name: str, direction: str, other_than: str) -> tuple[str, tuple[Tensor, ...]] | None:
@@ -70,7 +76,7 @@ def results_are_those_of_another_framework(framework: str, name: str, computed: 
     if not (isinstance(ours, OperatorFailure) or other is None or catalog()[name].random):
         count = len(catalog()[name].outputs(catalog()[name].case("small")))
         for mine, theirs in zip(ours[:count], other[1][:count], strict=True):
-            assert close(mine.values, theirs.values), f"{framework} and {other[0]} differ"
+            assert close(mine.array, theirs.array), f"{framework} and {other[0]} differ"
 
 
 def results_are_those_of_the_reference(framework: str, name: str, computed: Computed) -> None:
@@ -81,7 +87,7 @@ def results_are_those_of_the_reference(framework: str, name: str, computed: Comp
         count = len(catalog()[name].outputs(trial.case))
         try:
             check_shapes(mine[:count], other[:count], "the reference")
-            COMPARISON.check(trial, 0, mine[:count], "the reference")
+            comparison(name).check(trial, 0, mine[:count], "the reference")
         except WrongResult as error:
             raise AssertionError(str(error)) from error
 
@@ -94,10 +100,10 @@ def gradients_are_those_of_another_framework(framework: str, name: str, computed
         elif other is not None and not catalog()[name].random:
             for mine, theirs in zip(ours, other[1], strict=True):
                 if mine.shape == theirs.shape and (framework, name) not in OWN_GRADIENTS | OWN_ORDER:
-                    same = close(mine.values, theirs.values)
+                    same = close(mine.array, theirs.array)
                 else:  # in the order in which a framework's own layout has them
                     assert sorted(mine.shape) == sorted(theirs.shape)
-                    same = close(sorted(mine.values), sorted(theirs.values)) or (framework, name) in OWN_GRADIENTS
+                    same = close(np.sort(mine.array), np.sort(theirs.array)) or (framework, name) in OWN_GRADIENTS
                 assert same, f"{direction}: {framework} and {other[0]} differ"
 
 
