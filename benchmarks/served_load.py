@@ -28,6 +28,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import psutil
 from postgres import server as postgres_server
 from report import publish
 
@@ -127,8 +128,8 @@ def token(machine: str) -> str:
 
 
 @contextmanager
-def serving(address: str, machines: Sequence[str], log: Path) -> Iterator[int]:
-    """Serve a database by the command, and yield its port; what it writes to stderr goes into a file."""
+def serving(address: str, machines: Sequence[str], log: Path) -> Iterator[tuple[int, psutil.Process]]:
+    """Serve a database by the command, and yield its port and itself; what it writes to stderr goes into a file."""
     words = {"OPPERF_TOKEN": TOKEN, "OPPERF_MACHINES": " ".join(f"{name}={token(name)}" for name in machines)}
     command = [sys.executable, "-m", "opperf", "serve", "--database", address, "--port", "0"]
     command += ["--workers", "2", "--access-log"]
@@ -139,14 +140,25 @@ def serving(address: str, machines: Sequence[str], log: Path) -> Iterator[int]:
                 if process.poll() is not None:
                     raise SystemExit(log.read_text())
                 time.sleep(0.05)
-            yield int(place[1])
+            yield int(place[1]), psutil.Process(process.pid)
         finally:
             process.terminate()
             process.wait()
 
 
-def load(address: str, folder: Path, seconds: float, readers: int, machines: int) -> tuple[Answers, Answers, int]:
-    """Load a server for so long; return what readers and machines got, and how many runs are lost or not whole."""
+def busy(server: psutil.Process) -> float:
+    """Return the CPU time that the processes of a server have taken, in seconds."""
+    every = [process.cpu_times() for process in (server, *server.children())]
+    return sum(times.user + times.system for times in every)
+
+
+def load(
+    address: str, folder: Path, seconds: float, readers: int, machines: int
+) -> tuple[Answers, Answers, int, float]:
+    """Load a server for so long.
+
+    Return what readers and machines got, how many runs are lost or not whole, and the CPU time of the server.
+    """
     with archive(address) as store:
         document = store.document_json("run-25")
     assert document is not None
@@ -154,7 +166,8 @@ def load(address: str, folder: Path, seconds: float, readers: int, machines: int
         record["samples"] = {}
     pages, runs, stop = Answers(), Answers(), threading.Event()
     names = [f"machine{number}" for number in range(machines)]
-    with serving(address, names, folder / "access.log") as port:
+    with serving(address, names, folder / "access.log") as (port, server):
+        begin = busy(server)
         visitors = [threading.Thread(target=read_pages, args=(port, seed, stop, pages)) for seed in range(readers)]
         visitors += [threading.Thread(target=send_runs, args=(port, name, document, stop, runs)) for name in names]
         for visitor in visitors:
@@ -163,10 +176,11 @@ def load(address: str, folder: Path, seconds: float, readers: int, machines: int
         stop.set()
         for visitor in visitors:
             visitor.join()
+        taken = busy(server) - begin
     rows = len(document["records"])  # type: ignore[arg-type]
     with Archive(Address.of(address)) as store:
         there = {entry.key: entry.rows for entry in entries(store)}
-    return pages, runs, sum(there.get(key) != rows for key in runs.runs)
+    return pages, runs, sum(there.get(key) != rows for key in runs.runs), taken
 
 
 def row(system: str, who: str, seconds: float, answers: Answers) -> dict[str, Any]:
@@ -191,13 +205,15 @@ def main() -> None:
     readers, machines = (int(sys.argv[i]) if len(sys.argv) > i else usual for i, usual in ((2, READERS), (3, MACHINES)))
     rows: list[dict[str, Any]] = []
     each: list[dict[str, Any]] = []
+    cpu: list[dict[str, Any]] = []
     figures: dict[str, tuple[float, float, str]] = {}
     with tempfile.TemporaryDirectory() as name, postgres_server() as postgres:
         systems: dict[str, Callable[[], str]] = {"SQLite": lambda: f"{name}/load.db"}
         if postgres is not None:
             systems["PostgreSQL"] = lambda: str(postgres)
         for system, place in systems.items():
-            pages, runs, lost = load(place(), Path(name), seconds, readers, machines)
+            pages, runs, lost, taken = load(place(), Path(name), seconds, readers, machines)
+            cpu.append({"system": system, "CPU s": taken, "ms a request": 1e3 * taken / len([*pages.all, *runs.all])})
             rows += [
                 row(system, f"{readers} readers", seconds, pages),
                 row(system, f"{machines} machines", seconds, runs),
@@ -212,7 +228,13 @@ def main() -> None:
                 f"{system}: p99 of pages": (quantile(pages.all, 0.99), LIMIT, "ms"),
                 f"{system}: p99 of runs": (quantile(runs.all, 0.99), LIMIT, "ms"),
             }
-    publish("served_load", f"{readers} readers and {machines} machines", rows, figures, {"Each kind of request": each})
+    publish(
+        "served_load",
+        f"{readers} readers and {machines} machines",
+        rows,
+        figures,
+        {"Each kind of request": each, "CPU time of the server": cpu},
+    )
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeAlias
@@ -26,7 +27,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from opperf import __version__
@@ -42,7 +43,7 @@ from opperf.parent.pages.server.changes import change, changes, decide_change
 from opperf.parent.pages.server.operator_page import operator
 from opperf.parent.pages.server.overview import overview
 from opperf.parent.pages.server.suites import suite, suites
-from opperf.parent.pages.server.view import Link, Query, View
+from opperf.parent.pages.server.view import Link, View
 from opperf.parent.pages.templates import template_engine
 from opperf.parent.reports import render
 from opperf.parent.reports.document import Document, Note
@@ -175,20 +176,20 @@ def _answer(archive: Archive, filler: Environment, cache: Cache[Answer], page: P
     try:
         if form not in ("html", *TYPES):
             raise InputError(f"no format `{form}`", hint=f"known: html, {', '.join(TYPES)}", slug="format")
-        stamp = archive.stamp()
+        # What a run says depends on nothing else that is added.
+        stamp = archive.content(**request.path_params) if page is details.run else archive.stamp()
         if page is overview and form == "html":
             visit = _visit(archive, request)
         query = {**(visit.query if visit else {}), **query}
 
         def make() -> Answer:
-            view = page(archive, **request.path_params, query=query)
-            return _render(archive, filler, view, request, 200)
+            return _render(filler, page(archive, **request.path_params, query=query), request, 200)
 
         answer = cache.get((request.url.path, str(request.url.query), *query.items()), stamp, make)
     except OpperfError as error:
         status = (404 if error.slug == "missing" else 400) if isinstance(error, InputError) else 503
-        answer = _render(archive, filler, _trouble("This cannot be shown", str(error)), request, status)
-    response = answer.response(request.headers.get("if-none-match"))
+        answer = _render(filler, _trouble("This cannot be shown", str(error)), request, status)
+    response = _framed(archive, filler, answer, request).response(request.headers.get("if-none-match"))
     if visit is not None:
         response.set_cookie(visits.COOKIE, visit.cookie, max_age=visits.KEPT, httponly=True, samesite="strict")
     return response
@@ -199,14 +200,28 @@ def _visit(archive: Archive, request: Request) -> visits.Visit:
     return visits.Visit.of(request.cookies.get(visits.COOKIE), 0 if last is None else last.number, int(time.time()))
 
 
-def _render(archive: Archive, filler: Environment, view: View, request: Request, status: int) -> Answer:
-    """Return a view in the form that is asked for; in HTML where that is none."""
-    query = dict(request.query_params)
-    form = query.pop("format", "html")
+def _render(filler: Environment, view: View, request: Request, status: int) -> Answer:
+    """Return a view in the form that is asked for; in HTML where that is none, but for what frames every page."""
+    form = request.query_params.get("format", "html")
     if form in TYPES:
         text = render(view.document if view.whole is None else view.whole(), form)
         return Answer(text.encode(), TYPES[form], status)
-    return Answer(_page(archive, filler, view, request.url.path, query).encode(), HTML, status)
+    text = filler.get_template("main.html").render(view=view, report=piece(view.document))
+    return Answer(text.encode(), HTML, status, view.document.title)
+
+
+def _framed(archive: Archive, filler: Environment, answer: Answer, request: Request) -> Answer:
+    """Return a page of HTML with its header and footer, which say what was added last; of another form as it is."""
+    if answer.kind != HTML:
+        return answer
+    query = dict(request.query_params)
+    query.pop("format", None)
+    forms = {form: f"?{urlencode({**query, 'format': form})}" for form in TYPES}
+    text = filler.get_template("view.html").render(
+        title=answer.title, main=answer.body.decode(), path=request.url.path, query=query, forms=forms,
+        version=__version__, last=_last_run(archive),
+    )  # fmt: skip
+    return replace(answer, body=text.encode())
 
 
 def _trouble(title: str, text: str) -> View:
@@ -219,7 +234,7 @@ def _refuse(archive: Archive, filler: Environment, request: Request, error: Exce
     status = int(getattr(error, "status_code", 500))
     headers = getattr(error, "headers", None)
     view = _trouble("This cannot be shown", ERRORS.get(status, ERRORS[500]))
-    response = _render(archive, filler, view, request, status).response(None)
+    response = _framed(archive, filler, _render(filler, view, request, status), request).response(None)
     response.headers.update(headers or {})
     return response
 
@@ -237,8 +252,8 @@ async def _decide(archive: Archive, filler: Environment, csrf: str, request: Req
         await run_in_threadpool(decide_change, archive, request.path_params["name"], query, form)
     except OpperfError as error:
         status = status if isinstance(error, InputError) else 503
-        view = _trouble("This cannot be said", str(error))
-        return HTMLResponse(_page(archive, filler, view, request.url.path, query), status)
+        answer = _render(filler, _trouble("This cannot be said", str(error)), request, status)
+        return _framed(archive, filler, answer, request).response(None)
     return RedirectResponse(request.url.path + (f"?{urlencode(query)}" if query else ""), 303)
 
 
@@ -253,14 +268,6 @@ async def _form(request: Request) -> dict[str, str]:
         return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20))
     except ValueError as error:
         raise InputError("the body is no form") from error
-
-
-def _page(archive: Archive, filler: Environment, view: View, path: str, query: Query) -> str:
-    forms = {form: f"?{urlencode({**query, 'format': form})}" for form in TYPES}
-    return filler.get_template("view.html").render(
-        view=view, path=path, query=query, forms=forms, report=piece(view.document), version=__version__,
-        last=_last_run(archive),
-    )  # fmt: skip
 
 
 def _last_run(archive: Archive) -> LastRun | None:

@@ -10,7 +10,9 @@ from opperf.domain.record import Run
 from opperf.domain.units import plural
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.commands.compare import of_runs
+from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.pages.figures import charts
+from opperf.parent.pages.server.cache import Cache
 from opperf.parent.pages.server.details import read_result
 from opperf.parent.pages.server.filters import categories, filters_of
 from opperf.parent.pages.server.lists import MOST_ROWS
@@ -23,14 +25,17 @@ from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.overview import Mover
 from opperf.parent.store.database.sides import compare_sides, stored_sides
 
-#: The latest runs that can be chosen.
-MOST_RUNS = 300
+#: The latest runs that can be chosen, and the comparisons of two that are kept.
+MOST_RUNS, MOST_KEPT = 300, 30
 #: What each way of knowing a ratio is worth, best first.
 WAYS = {
     "compared": "compared: both were measured in turns, pair by pair",
     "by way": "by way of a third: the ratios of both to it, divided; the times are of different days",
     "times": "times: of different runs, which also depend on what else the machine was doing; they decide nothing",
 }
+
+#: Runs that were compared, by their ids and what is in them.
+_compared: Cache[ComparisonRun] = Cache(MOST_KEPT)
 
 
 def side_by_side(archive: Archive, query: Query) -> View:
@@ -74,13 +79,18 @@ def _sides(base: str, new: str, movers: Sequence[Mover], choices: Sequence[Choic
 
 
 def _runs(archive: Archive, base: str, new: str, choices: Sequence[Choice]) -> View:
-    old, latest = (read_result(archive, key) for key in (base, new))
-    if not isinstance(old, Run) or not isinstance(latest, Run):
-        raise InputError("a comparison cannot be compared with another run", hint="choose two runs", slug="input")
-    comparison_run = of_runs(old, latest, Rule())
+    contents = archive.content(base), archive.content(new)
+    comparison_run = _compared.get((base, new), contents, lambda: _compare(archive, base, new))
     report = report_of(comparison_run)
     more = Note(
         "Two runs are weaker evidence than `opperf compare`, which interleaves both: small changes stay inconclusive."
     )
     document = Document(f"{new} beside {base}", [*report.blocks, more], report.data, summary=report.summary)
     return View(document, charts(comparison_run), choices)
+
+
+def _compare(archive: Archive, base: str, new: str) -> ComparisonRun:
+    old, latest = (read_result(archive, key) for key in (base, new))
+    if not isinstance(old, Run) or not isinstance(latest, Run):
+        raise InputError("a comparison cannot be compared with another run", hint="choose two runs", slug="input")
+    return of_runs(old, latest, Rule())

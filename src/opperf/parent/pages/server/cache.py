@@ -1,4 +1,4 @@
-"""What was made is kept: a page until anything is written into the database, what was read of a run for good.
+"""What was made is kept: a page until anything is written into the database, and what is of runs alone for good.
 
 A page has a tag of what it says, so that a browser which has it already gets a word and no page. Visitors who ask for
 the same page at the same time get one that was made once.
@@ -24,11 +24,12 @@ PAGES, LARGEST = 64, 1024 * 1024
 
 @dataclass(frozen=True)
 class Answer:
-    """What a page says, and as which media type."""
+    """What a page says, as which media type, and its title where that stands apart."""
 
     body: bytes
     kind: str
     status: int = 200
+    title: str = ""
 
     @property
     def tag(self) -> str:

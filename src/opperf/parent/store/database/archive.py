@@ -59,6 +59,13 @@ class Archive(AbstractContextManager["Archive"]):
         """Return a stamp, the same until anybody writes into the database; raises `HarnessError`."""
         return self._watch.stamp()
 
+    def content(self, key: str) -> tuple[int, str, bool] | None:
+        """Return a stamp of a run alone, the same as long as it is what it is; None where there is no such run."""
+        runs = schema.runs.c
+        with reading(self.engine, self.address) as connection:
+            row = connection.execute(select(runs.id, runs.content).where(runs.key == key)).one_or_none()
+            return None if row is None else (row.id, row.content, _has_samples(connection, row.id))
+
     def add(
         self, document: Stored, *, samples: bool = False, kind: Kind | None = None, replace: bool = True
     ) -> Addition:
