@@ -136,6 +136,8 @@ def application(
     filler = template_engine(FOLDER)
     filler.filters |= {"line": one_line, "figure": figure}
     filler.globals |= {"csrf": csrf, "notice": notice, "database": archive.address.name, "menu": MENU}
+    for name in ("view.html", "main.html"):  # compiled once, before several processes are made of this one
+        filler.get_template(name)
     style = (STYLE, *((FOLDER / name).read_text(encoding="utf-8") for name in ("../page.css", "server.css")))
     scripts = ((FOLDER / name).read_text(encoding="utf-8") for name in ("../tables.js", "../charts.js", "script.js"))
     files = {"/style.css": ("text/css", "".join(style)), "/script.js": ("text/javascript", "".join(scripts))}
