@@ -34,13 +34,13 @@ def answer(config: Config, socket: Socket, processes: int) -> None:
     if processes == 1:
         _run(config, socket)
         return
-    life, held = os.pipe()
+    life, end = os.pipe()
     children: set[int] = set()
     try:
         for _ in range(processes):
             child = os.fork()
             if child == 0:
-                os.close(held)
+                os.close(end)
                 _become(config, socket, life)
             children.add(child)
         ended, status = os.wait()
