@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from opperf.domain.units import format_bytes, format_seconds
+
 RESULTS = Path(__file__).with_name("results") / "gpu.json"
 #: An addition that keeps an H100 busy for some 20 us, and its Triton copies: the second does 5 % more work. Without
 #: Triton they are many additions. And calls that are wrong late, keep memory, or launch where nobody looks.
@@ -140,10 +142,14 @@ class Bench:
         return f"{self._environment or 'torch'};device={self.device}"
 
     @property
+    def environment(self) -> tuple[str, ...]:
+        """The environment of PyTorch, as options, where it is not the current one, which has other frameworks too."""
+        return () if self._environment is None else ("--framework", "torch", "--environment", self._environment)
+
+    @property
     def on_torch(self) -> tuple[str, ...]:
-        """The same, as options."""
-        environment = () if self._environment is None else ("--environment", self._environment)
-        return ("--framework", "torch", *environment, "--device", self.device)
+        """The side, as options."""
+        return (*(self.environment or ("--framework", "torch")), "--device", self.device)
 
     def begin(self, *words: str) -> tuple[subprocess.Popen[str], Path]:
         """Start an opperf command; return it, and where its document will be."""
@@ -222,7 +228,7 @@ def _row(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def doctor(bench: Bench) -> object:
     """What it finds, on the best device of each framework."""
-    lines = [line.strip() for line in bench.says("doctor", "--device", "auto") if line]
+    lines = [line.strip() for line in bench.says("doctor", *bench.environment, "--device", "auto") if line]
     return lines[lines.index("environments") + 1 :] if "environments" in lines else lines
 
 
@@ -411,13 +417,14 @@ def _words(result: object) -> Iterator[str]:
 
 def _record_words(row: Mapping[str, Any]) -> str:
     times = [
-        f"{name} {row[name] * 1e6:.3g} us"
+        f"{name} {format_seconds(row[name])}"
         for name in ("time", "latency", "device", "device_cold")
         if isinstance(row.get(name), float)
     ]
-    kept = [f"{name} {row[name]:g} B" for name in ("memory_peak", "memory_kept") if row.get(name) is not None]
+    kept = [f"{name} {format_bytes(row[name])}" for name in ("memory_peak", "memory_kept") if row.get(name) is not None]
     why = [str((row.get("reason") or {}).get("message"))[:100]] if row.get("reason") else []
-    marks = [f"({', '.join(row['warnings'])})"] if row["warnings"] else []
+    doubts = [slug for slug in row["warnings"] if slug != "p99_of_few"]  # the table shows no p99
+    marks = [f"({', '.join(doubts)})"] if doubts else []
     return f"{row['operator']} of {row['framework']} on {row['on']}: " + ", ".join(
         [row["status"], *times, *kept, *why, *marks]
     )
