@@ -133,6 +133,7 @@ def _holder(pid: int) -> str:
         words, user = process.cmdline(), process.username()
     except (psutil.Error, ValueError):
         return "another command" if pid <= 0 else f"another command (process {pid})"
-    text = " ".join(map(hide_passwords, words))
+    names = map(os.path.basename, words[:2])  # of Python, and of what it runs
+    text = " ".join(map(hide_passwords, (*names, *words[2:])))
     command = "".join(one if one.isprintable() else "?" for one in text)[:MOST_SHOWN]
     return f"process {pid} of {user} (`{command}`)"
