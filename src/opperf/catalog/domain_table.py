@@ -77,8 +77,8 @@ SPREAD = Between((0.5, 1.5), (0.0, INFINITE), POSITIVE)
 #: Exponents of whole numbers, whose powers a double holds.
 EXPONENT = Whole((0.0, 10.0))
 STEPS = Between((1.0, 10.0), (1.0, INFINITE), (1.0, 10.0))
-#: Weights of embeddings, indices into them, where bags begin, and to which bag each index belongs.
-WEIGHT, INDICES, OFFSETS, BAGS = At(0, ("weight",)), At(1, ("indices",)), At(2, ("offsets",)), At(3, ("offset2bag",))
+#: Weights of embeddings, indices into them, and where bags begin.
+WEIGHT, INDICES, OFFSETS = At(0, ("weight",)), At(1, ("indices",)), At(2, ("offsets",))
 COUNT = At(2, ("num_weights",))
 SELF, DIM = At(0, ("self", "input", "data", "operand0")), At(1, ("dim", "axis"))
 AXIS = At(None, ("axis", "dim"))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TypeVar
 
 from opperf.catalog.definition import Arguments, Formula, Outputs, broadcast, elements
 from opperf.domain.case import Case, DType
@@ -19,7 +18,6 @@ from opperf.domain.tensor import TensorSpec
 ELEMENTWISE = {"small": (32, 32), "common": (1024, 1024), "large": (4096, 4096), "skewed": (100_000, 10)}
 
 _Shape = tuple[int, ...]
-_Value = TypeVar("_Value")
 
 
 def tensors(

@@ -33,7 +33,7 @@ class Reading:
     voluntary: int = 0
 
     def sample(self, after: Reading, calls: int, wall_ns: int, cpu_ns: int, device_ns: int | None = None) -> Sample:
-        """Return what calls between this moment and a later one took, and how they were disturbed."""
+        """Return the sample of calls between this moment and a later one: their times, and how they were disturbed."""
         return Sample(
             calls=calls,
             wall_ns=wall_ns,

@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -40,10 +40,10 @@ LONGEST_ERROR = 500
 _debug = False
 
 
-def debuggable(app: typer.Typer, *, but: Sequence[str] = ()) -> typer.Typer:
-    """Give each command of an application its options and `--debug`, `but` those whose words are a script's own."""
+def debuggable(app: typer.Typer) -> typer.Typer:
+    """Give each command of an application its options and `--debug`."""
     for one in app.registered_commands:
-        if one.callback is not None and one.name not in but:
+        if one.callback is not None:
             one.callback = _with_debug(grouped(one.callback))
     for group in app.registered_groups:
         if group.typer_instance is not None:

@@ -123,7 +123,7 @@ def _waits(table_rows: Sequence[Row]) -> list[str]:
 
 
 def _with_rest(lines: list[str], count: int, rest: str) -> list[str]:
-    """Return what is said of the first rows, and below it how many more there are."""
+    """Return lines on the first rows, and below them how many more rows there are."""
     return [*lines, rest.format(count - MOST_PROCESSES)] if count > MOST_PROCESSES else lines
 
 

@@ -29,8 +29,16 @@ SHARED = {
     for module in (fusions, normalization, operators, recurrent, serving, windows, compositions)
     for name, value in vars(module).items()
 }
-#: Stands for whatever such a function takes: a library, a text, or, as it has two letters, a function with its note.
-PART = "fn"
+
+
+class Part(str):
+    """Stands for whatever such a function takes: a library, a text, or, having two letters, a function and a note."""
+
+    def __getattr__(self, name: str) -> Part:
+        return self
+
+
+PART = Part("fn")
 
 
 def modules(folder: Path) -> set[str]:

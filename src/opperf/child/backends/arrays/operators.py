@@ -113,8 +113,8 @@ def normalization(like: Callable[[Any, Any], Any], note: str) -> Binding:
     return composition(image_normalize, derive=derive, note=note)
 
 
-def moves(transpose: Callable[[Any, Any], Any], name: str, *names: str) -> dict[str, Binding]:
-    """Return the bindings, as far as they are named, that move channels between pixels or pixels between channels.
+def moves(transpose: Callable[[Any, Any], Any], name: str) -> dict[str, Binding]:
+    """Return the bindings that move channels between pixels or pixels between channels.
 
     `transpose` takes an array and the order of its axes, and `name` is how users call it.
     """
@@ -138,10 +138,9 @@ def moves(transpose: Callable[[Any, Any], Any], name: str, *names: str) -> dict[
         blocks = data.reshape(batch, channels // factor**2, factor, factor, height, width)
         return transpose(blocks, (0, 1, 4, 2, 5, 3)).reshape(batch, -1, height * factor, width * factor)
 
-    functions = {function.__name__: function for function in (depth_to_space, space_to_depth, pixel_shuffle)}
-    return {
-        operator: composition(functions[operator], note=f"{name} between reshapes") for operator in names or functions
-    }
+    note = f"{name} between reshapes"
+    functions = (depth_to_space, space_to_depth, pixel_shuffle)
+    return {function.__name__: composition(function, note=note) for function in functions}
 
 
 def images(np: Any, place: str, like: Callable[[Any, Any], Any], crop: str) -> dict[str, Binding]:

@@ -138,7 +138,6 @@ def absolute_run(
     version: str,
     started: datetime | None,
     machine: Mapping[str, object],
-    labels: Mapping[str, str] | None = None,
 ) -> Foreign:
     """Return the run that a tool's times amount to; the same times are the same run, however often they come.
 
@@ -154,7 +153,7 @@ def absolute_run(
         started=moment.isoformat(),
         command=(tool,),
         settings=Settings(),
-        labels={LABEL: tool, **(labels or {})},
+        labels={LABEL: tool},
         environment={"machine": {name: value for name, value in machine.items() if value is not None}},
         records=records,
     )

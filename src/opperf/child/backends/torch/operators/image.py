@@ -29,6 +29,7 @@ BINDINGS: dict[str, Binding] = {
     "image_normalize": normalization(
         _array_like, "a difference and a division; mean and deviation are precomputed tensors"
     ),
+    **moves(torch.permute, "torch.permute"),  # of which PyTorch has the last itself
     "image_flip_left_right": call("torch.flip", "input=data", "dims=(-2,)"),
     "image_flip_top_bottom": call("torch.flip", "input=data", "dims=(-3,)"),
     "image_crop": Call(
@@ -59,7 +60,6 @@ BINDINGS: dict[str, Binding] = {
             "torch.permute, torch.Tensor.contiguous, a cast and a division",
         ),
     ),
-    **moves(torch.permute, "torch.permute", "depth_to_space", "space_to_depth"),
     # Colors in PyTorch: a few functions for each.
     **{name: change(name, _array_like) for name in CHANGES},
 }
