@@ -41,6 +41,7 @@ def verdicts_on(
     return list(judge("softmax", Trial(case, side, "forward"), codes, terms, lambda _: None))
 
 
+RAISES = "def f(x):\n    raise KeyError('no')\n"
 #: What is not right, the verdict on it and why.
 WRONG = [
     (
@@ -59,7 +60,7 @@ WRONG = [
     ("def f(x):\n    return x.copy()\n", "wrong", "copies_an_input"),
     ("def f(x):\n    return softmax(x)[:-1]\n", "wrong", "other_shape"),
     ("def f(x):\n    return softmax(x), x\n", "wrong", "other_shape"),
-    ("def f(x):\n    raise RuntimeError('no')\n", "wrong", "fails"),
+    (RAISES, "wrong", "fails"),
     ("raise RuntimeError('no')\n", "wrong", "load"),
     ("def f(x):\n    import os\n    os._exit(0)\n", "cheats", "exits"),
     ("def f(x):\n    import ctypes\n    return ctypes.string_at(0)\n", "wrong", "fails"),
@@ -89,6 +90,7 @@ def test_candidates_that_are_not_right_are_told_why(tmp_path: Path) -> None:
     seen = [(body, one.verdict, one.evidence[0].slug) for (body, _, _), one in zip(WRONG, judged)]
     assert seen == WRONG, [one.reason for one in judged]
     assert {one.score for one in judged} == {0.0}
+    assert next(one.reason for (body, _, _), one in zip(WRONG, judged) if body == RAISES) == "KeyError: 'no'"
 
 
 def test_candidates_that_are_right_get_a_verdict_on_their_speed(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def failure(error: BaseException) -> Failure:
         return Failure(Reason(error.slug, str(error), error.hint), skipped=True)
     text = str(error).strip() or type(error).__name__
     if isinstance(error, SystemExit):
-        return failure(RuntimeError(f"it called `sys.exit({error.code!r})`"))
+        text = f"it called `sys.exit({error.code!r})`"
     if type(error).__name__ == SKIP:
         return Failure(Reason("skipped_by_suite", f"asv: skipped: {error!r}"), skipped=True)
     if isinstance(error, WrongResult):

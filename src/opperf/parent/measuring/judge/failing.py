@@ -59,6 +59,9 @@ def failure_of(error: OpperfError, stage: str, case: Case | None) -> Failing:
     if isinstance(error, OperatorFailure):
         slug = "changes_inputs" if "read-only" in message else "load" if stage == "load" else "fails"
         slug = "other_problem" if error.reason.exception == WrongWeights.__name__ else slug
+        # Of some exceptions the text alone tells nothing: `KeyError("x")` is `'x'`.
+        if slug == "fails" and error.reason.exception not in (None, "SystemExit", message):
+            message = f"{error.reason.exception}: {message}"
         if slug == "changes_inputs":
             message = f"it writes to its inputs, which are read-only: {message}"
         return Failing(Evidence(slug, message, stage, case))
