@@ -160,7 +160,7 @@ def quick_children(request: pytest.FixtureRequest) -> None:
     folder = request.path.relative_to(Path(__file__).parent).parts[0]
     if folder in FORKING:
         request.getfixturevalue("forked_children")
-    if folder in ("functional", "docs"):
+    if folder == "functional":
         request.getfixturevalue("few_rounds")
 
 

@@ -41,7 +41,7 @@ def preload(side_json: str) -> None:
         if side.allocator == "fixed":
             import_module("opperf.child.measure.host").fix_allocator()
         # How many threads run shows at once, where nobody measures.
-        import_module("opperf.child.backends.common.threads").WATCHED_NS = 1_000_000
+        vars(import_module("opperf.child.backends.common.threads"))["WATCHED_NS"] = 1_000_000
         with suppress(Exception):
             import_module("opperf.child.backends").load_runtime(side)
             if side.is_reference:

@@ -17,6 +17,8 @@ import opperf
 from opperf.domain.registry import FRAMEWORKS
 from opperf.parent.workers.interpreters import imports_here
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 #: Frameworks that do not import here; their backends cannot either.
 ABSENT = [name for name in FRAMEWORKS if name != "null" and not imports_here(name)]
