@@ -43,6 +43,8 @@ FORKING = ("functional", "docs", "conformance", "backends", "devices")
 LONGEST = (
     "conformance/test_results.py",
     "functional/test_judge.py",
+    "functional/test_asv_suite.py",
+    "docs/test_python.py",
     "processes/test_capture_configuration.py",
     "processes/test_capture_abstract.py",
     "frameworks/test_each_framework.py",
