@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from opperf.domain.plan import PLACING, Side
-from opperf.parent.workers.compiled_code import VARIABLES as COMPILING
+from opperf.parent.workers.compiled_code import VARIABLES
 from opperf.parent.workers.supervision import launch
 
 FORKED_CHILD = Path(__file__).with_name("forked_child.py")
@@ -37,7 +37,7 @@ OTHERS = ("OPPERF_", "PYTEST_", "COLUMNS", "PWD")
 #: How the names of variables begin that Python and the C library read when they start. The null framework reads none.
 AT_START = ("PYTHON", "LD_", "MALLOC_", "GLIBC_", "LANG", "LC_", "TZ")
 #: What is read when a program is first compiled, after all imports: children that differ in it are forked from one.
-LATE = "XLA_FLAGS"
+LATE = frozenset({"XLA_FLAGS", *VARIABLES})
 #: The most processes to fork from at a time: each has a framework in memory.
 MOST = 6
 #: What decides of which process a child is forked.
@@ -152,11 +152,11 @@ def _key(command: Sequence[str], folder: Path, variables: Mapping[str, str], pip
     own = sorted(
         (name, text.removeprefix(str(folder)))
         for name, text in variables.items()
-        if not name.startswith((*OTHERS, LATE)) and name not in COMPILING
+        if not name.startswith(OTHERS) and name not in LATE
     )
     if side.framework == "null":
         return command[0], side.framework, *(one for one in own if one[0].startswith(AT_START))
-    settings = sorted((name, text) for name, text in side.settings.items() if name != f"env.{LATE}")
+    settings = sorted((name, text) for name, text in side.settings.items() if name.removeprefix("env.") not in LATE)
     return command[0], side.framework, side.threads, side.allocator, side.engine, *settings, *own
 
 
