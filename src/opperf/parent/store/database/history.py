@@ -261,7 +261,8 @@ def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
     query = begin(filter_series(query, table.new_series_id, filters), table.started, filters.since)
     with reading(archive.engine, archive.address) as connection:
         versions = {row.id: row.version for row in connection.execute(select(environments.id, environments.version))}
-        series = series_of(connection, Filters())
+        # Both sides of a comparison are of one case.
+        series = series_of(connection, Filters(operator=filters.operator, category=filters.category, case=filters.case))
         rows = connection.execution_options(yield_per=10_000).execute(query)
         for key, group in groupby(rows, key=attrgetter("new_series_id")):
             new_series = series[key]
