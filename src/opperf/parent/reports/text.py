@@ -44,6 +44,8 @@ def one_line(text: str) -> str:
     """
     if not text.isprintable():
         text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    if "::" not in text and "##[" not in text:  # nearly every text, of which a page has some ten thousand
+        return text
     return _COMMAND.sub(lambda match: "".join(f"\\x{ord(char):02x}" for char in match[0]), text)
 
 
