@@ -29,6 +29,8 @@ from opperf.domain.parameter import argument
 SEED, TURN, NEAR = 0, 10, 1.1
 #: The warning that says that asv's own number is larger, and why.
 ONE_CALL = "asv_times_one_call"
+#: A warning that says nothing of a median.
+OF_TAILS = "p99_of_few"
 
 
 def drawn(cases: Sequence[Case], count: int) -> list[list[Case]]:
@@ -60,9 +62,10 @@ def own_medians(asked: argparse.Namespace, cases: Sequence[Case]) -> dict[Case, 
     records = json.loads(opperf(*words, "--no-samples", codes=(0, 3)))["records"]
     if len(records) != len(cases):
         raise SystemExit(f"opperf selects {len(records)} of {len(cases)} cases by {select}")
+    warnings = [[warning["slug"] for warning in record["warnings"]] for record in records]
     return {
-        case: (record["metrics"]["time"]["median"], [warning["slug"] for warning in record["warnings"]])
-        for case, record in zip(cases, records)
+        case: (record["metrics"]["time"]["median"], [slug for slug in slugs if slug != OF_TAILS])
+        for case, record, slugs in zip(cases, records, warnings)
         if record["status"] == "ok"
     }
 
