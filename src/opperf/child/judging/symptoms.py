@@ -39,7 +39,7 @@ class Mistake:
 
     @staticmethod
     def of(result: Array, expected: Expected, place: int) -> Mistake:
-        """Return what is wrong with a tensor of a result."""
+        """Find where a tensor of a result is wrong."""
         return Mistake(place, result, expected.values[place], ~near_enough(result, expected, place))
 
     def belongs_to(self, results: Sequence[Array]) -> bool:
