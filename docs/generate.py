@@ -94,7 +94,7 @@ RULES = {
     "parent.measuring.pairs": ("SHARE_OF_BAND",),
     "child.worker.directions": ("CHECKED_CALLS", "LONG_CALLS", "MOST_COMPARED", "MOST_COTANGENT"),
     "child.worker.inputs": ("MOST_DRAWN", "PIECE_ELEMENTS", "PIECE_NUMBERS", "BLOCK_OFFSET"),
-    "child.backends.common.threads": ("AS_TOLD", "WATCHED_NS"),
+    "child.backends.common.threads": ("WATCHED_NS",),
     "parent.workers.duel": ("HELD_BYTES",),
     "parent.workers.rounds": (
         "ROUNDS",

@@ -67,7 +67,7 @@ class ArrayApiBackend(Backend):
         same *= 2
         self.immutable = same is not array
         square = self.xp.ones(threads.square(side), dtype=self.xp.float32, **self.library.place)
-        self.threads_seen: float | None = threads.count(lambda: self.wait([self.xp.matmul(square, square)]), side)
+        self.threads_seen: float | None = threads.count(lambda: self.wait([self.xp.matmul(square, square)]))
 
     def _dtype(self, name: str) -> Any:
         return getattr(self.xp, name, getattr(self.xp, f"{name}_", None))

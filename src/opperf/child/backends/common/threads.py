@@ -14,9 +14,6 @@ from opperf.domain.plan import COUNTING, Side
 VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS")
 #: A matrix product is watched for this long; shorter, and the CPU clock's steps show.
 WATCHED_NS = 20_000_000
-#: How far the threads that are seen may be, as a share, from those that were told, to be taken for them after one look:
-#: a thread with a core to itself is closer, and a second one beside it would double what is seen.
-AS_TOLD = 0.05
 
 
 def set_variables(threads: int) -> None:
@@ -41,11 +38,10 @@ def square(side: Side) -> tuple[int, int]:
     return extent, extent
 
 
-def count(call: Callable[[], Any], side: Side) -> float | None:
-    """Return the CPU time over the wall time of a call that keeps every thread of a side busy.
+def count(call: Callable[[], Any]) -> float | None:
+    """Return the CPU time over the wall time of a call that keeps every thread busy.
 
-    The best of three looks counts: a neighbour makes the ratio smaller, never larger. One is enough that sees what the
-    side was told: of more threads, a neighbour would have to hide just the rest. None in a child that counts
+    The best of three looks counts: a neighbour makes the ratio smaller, never larger. None in a child that counts
     instructions: Valgrind runs one thread at a time, and a matrix product takes long.
     """
     if COUNTING in os.environ:
@@ -57,8 +53,6 @@ def count(call: Callable[[], Any], side: Side) -> float | None:
         while perf_counter_ns() - wall < WATCHED_NS:
             call()
         ratios.append((process_time_ns() - cpu) / (perf_counter_ns() - wall))
-        if abs(ratios[-1] / side.threads - 1) < AS_TOLD:
-            break
     return round(max(ratios), 2)
 
 

@@ -85,7 +85,7 @@ class JaxBackend(Backend):
         self.float32_products = _float32_products(self.device)
         #: The memory that a function takes: known when its program is compiled, asked for after it has been timed.
         square, product = jnp.ones(threads.square(side), jnp.float32), jax.jit(jnp.matmul)
-        self.threads_seen: float | None = threads.count(lambda: product(square, square).block_until_ready(), side)
+        self.threads_seen: float | None = threads.count(lambda: product(square, square).block_until_ready())
 
     def facts(self) -> dict[str, Any]:
         """Return versions, device and threads."""

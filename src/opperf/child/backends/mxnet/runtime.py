@@ -73,7 +73,7 @@ class MxnetBackend(Backend):
         self.clock = ProcessClock()
         kind, _, index = side.device.partition(":")
         self.context = mx.cpu() if kind == "cpu" else mx.gpu(int(index or 0))
-        self.threads_seen: float | None = threads.count(_product(side), side)
+        self.threads_seen: float | None = threads.count(_product(side))
         custom_add_one.register()
 
     def facts(self) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class NumpyBackend(Backend):
         self.side = side
         self.clock = ProcessClock()
         square = np.ones(threads.square(side), np.float32)
-        self.threads_seen: float | None = threads.count(lambda: np.matmul(square, square), side)
+        self.threads_seen: float | None = threads.count(lambda: np.matmul(square, square))
 
     def facts(self) -> dict[str, Any]:
         """Return version, build and threads."""

@@ -63,7 +63,7 @@ class OnnxRuntimeBackend(NumpyBackend):
         self.clock = ProcessClock()
         square = np.ones(threads.square(side), np.float32)
         product = Program(Node("", "MatMul").model((square, square), {}, newest), side)
-        self.threads_seen = threads.count(product, side)
+        self.threads_seen = threads.count(product)
 
     def facts(self) -> dict[str, Any]:
         """Return versions, what runs nodes, and threads."""

@@ -73,7 +73,7 @@ class TensorflowBackend(Backend):
         self.memory_limit = devices.choose(tf.config, side.device)
         self.float32_products = _float32_products(side.device)
         square = tf.ones(threads.square(side))
-        self.threads_seen: float | None = threads.count(lambda: self._finish(tf.matmul(square, square)), side)
+        self.threads_seen: float | None = threads.count(lambda: self._finish(tf.matmul(square, square)))
 
     def facts(self) -> dict[str, Any]:
         """Return version, build, device and threads."""

@@ -79,7 +79,7 @@ class TorchBackend(Backend):
         self.accelerator = accelerator.accelerator_of(self.device)
         self.float32_products = None if self.accelerator is None else self.accelerator.float32_products
         square = torch.ones(threads.square(side))
-        self.threads_seen: float | None = threads.count(lambda: torch.mm(square, square), side)
+        self.threads_seen: float | None = threads.count(lambda: torch.mm(square, square))
         if side.mode == "compiled":  # the compiler takes seconds to import, which no other child waits for
             from opperf.child.backends.torch import compilation
 
