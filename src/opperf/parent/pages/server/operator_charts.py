@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from opperf.domain.case import Case
 from opperf.domain.metric import METRICS
@@ -23,6 +25,8 @@ from opperf.parent.store.database.sides import how
 #: The most charts of a kind on a page, and the most builds or runs in a chart; the latest are drawn.
 MOST, MOST_BUILDS = 6, 300
 
+#: Inputs of series that a server keeps as text: pages name the same ones in each row.
+MOST_TEXTS = 4096
 #: What the marks of changes say.
 MARKS = "the next build has to confirm one with ?, and one with ~ is within what its series moved by before."
 
@@ -36,7 +40,12 @@ def step_text(change: Change) -> str:
 
 def inputs(series: Series) -> str:
     """Write the inputs of a series."""
-    return case_text(Case.from_json(series.case, "case"))
+    return _case_text(json.dumps(series.case))
+
+
+@lru_cache(MOST_TEXTS)
+def _case_text(case: str) -> str:
+    return case_text(Case.from_json(json.loads(case), "case"))
 
 
 def side_words(series: Series) -> str:

@@ -34,7 +34,7 @@ from opperf.parent.store.database.operator_history import Ratios, Times, operato
 from opperf.parent.store.database.series import Filters
 
 #: The rows that are seen at once, and the most rows of a table.
-FIRST_ROWS, MOST_ROWS = 20, 500
+FIRST_ROWS, MOST_ROWS = 20, 100
 #: What sides are compared by: what a page has charts of.
 METRIC_NAMES = [name for name, metric in METRICS.items() if metric.compared is not None]
 
