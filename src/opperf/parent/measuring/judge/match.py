@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
 from functools import partial
@@ -75,7 +75,7 @@ MOST_LATE = 0.05
 class Log:
     """What the matches of one candidate have shown beside the ratios of the ring.
 
-    `slowed`: by how many times the reference took more CPU time beside it than before it was loaded, by pair. `looked`
+    `slowed`: by how many times the reference took longer beside it than before it was loaded, by pair. `looked`
     is when the first of them had its first rounds, by `time.monotonic`; `hopeless` what they showed of a candidate that
     no further pair can make any better.
     """
@@ -179,7 +179,9 @@ class Match(Pair):
                 self._look(ring)
                 self._prepare(anew=True)
         self._check_usage(every, new.side.threads)
-        self._log.slowed.append(median(self._cost(turned.sample) for turned, _ in every) / alone)
+        beside = self._cost(turned.sample for turned, _ in every)
+        if beside is not None and alone is not None:
+            self._log.slowed.append(beside / alone)
         return ring, hot
 
     def _look_early(self, calls: int) -> None:
@@ -214,20 +216,23 @@ class Match(Pair):
         seat.outline()
         check_outlines(self._bench, seat, "timed")
 
-    def _warm_up(self, place: int, calls: int) -> float:
+    def _warm_up(self, place: int, calls: int) -> float | None:
         """Return the cost of a turn of one of them alone, in nanoseconds: the reference's is no other's affair."""
         seat = self._on(place)
-        turns = []
+        samples = []
         for _ in range(WARM_TURNS):
             slots = self._random.sample(range(self._bench.geometry.slots), calls)
             seat.line_up(slots)
             self._bench.draw(slots, ["plain"] * calls)
-            turns.append(self._cost(self._go(place).sample))
-        return max(1.0, median(turns))
+            samples.append(self._go(place).sample)
+        return self._cost(samples)
 
-    def _cost(self, sample: Sample) -> int:
-        """Return the time of a turn that both sides share: CPU time, and on a device the time of that."""
-        return sample.cpu_ns if self._on_cpu else sample.wall_ns
+    def _cost(self, samples: Iterable[Sample]) -> float | None:
+        """Return the time of a turn that both sides share: CPU time, on a device that of turns left alone, if any."""
+        if self._on_cpu:
+            return max(1.0, median(sample.cpu_ns for sample in samples))
+        clean = [sample.wall_ns for sample in samples if sample.clean]
+        return max(1.0, median(clean)) if clean else None
 
     def _on(self, place: int) -> Seat:
         """Return a stand, as the one whose turn it is."""
@@ -246,7 +251,8 @@ class Match(Pair):
             seat.line_up((1,), calls)
             sample = self._go(place).sample
             # Beside other work the judge's clock says more of that than of the call.
-            seconds = min(sample.wall_ns, self._cost(sample) or sample.wall_ns) / 1e9
+            cpu_ns = sample.cpu_ns if self._on_cpu else 0
+            seconds = min(sample.wall_ns, cpu_ns or sample.wall_ns) / 1e9
             if seconds > TURN_SECONDS or calls >= MOST_CALLS:
                 return seconds / calls
             calls *= 4
