@@ -151,8 +151,9 @@ def test_auto_is_the_best_device(environment: str) -> None:
     assert "late:0" in invoke(*words).out
 
 
-def test_a_device_that_is_not_here_is_named_with_those_that_are(environment: str) -> None:
-    done = invoke("run", "neg", "--framework", "torch", "--environment", environment, "--device", "xpu:1")
+@pytest.mark.parametrize("device", ["xpu:1", "no_such_kind:0"])
+def test_a_device_that_is_not_here_is_named_with_those_that_are(device: str, environment: str) -> None:
+    done = invoke("run", "neg", "--framework", "torch", "--environment", environment, "--device", device)
     assert done.code == 3
-    assert "PyTorch has no device `xpu:1` here" in done.out + done.err
-    assert "late:0" in done.out + done.err
+    assert f"PyTorch has no device `{device}` here" in done.out + done.err
+    assert "it has late:0" in done.out + done.err

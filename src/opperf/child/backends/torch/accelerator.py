@@ -42,10 +42,8 @@ class Accelerator:
 
         A child that shares its memory gets no more than its part. Raises `Unsupported` for a device that is not here.
         """
-        here = names()
-        if str(device) not in here:
-            hint = f"it has {', '.join(here)}" if here else "it has none but the CPU; a package may bring one"
-            raise Unsupported(f"PyTorch has no device `{device}` here", slug="no_device", hint=hint)
+        if str(device) not in names():
+            raise _missing(f"{device}")
         self.kind = device.type
         self._device = device
         self._module: ModuleType = getattr(torch, self.kind)
@@ -168,9 +166,14 @@ def device_of(name: str) -> Any:
     try:
         return torch.device(f"cuda:{index}" if kind in ("hip", "rocm") and torch.version.hip else name)
     except RuntimeError as error:
-        raise Unsupported(
-            f"PyTorch has no device `{name}`", slug="no_device", hint=f"it has {', '.join(names())}"
-        ) from error
+        raise _missing(name) from error
+
+
+def _missing(name: str) -> Unsupported:
+    """Describe a device that is not here, with those that are."""
+    here = names()
+    hint = f"it has {', '.join(here)}" if here else "it has none but the CPU; a package may bring one"
+    return Unsupported(f"PyTorch has no device `{name}` here", slug="no_device", hint=hint)
 
 
 def names() -> list[str]:
