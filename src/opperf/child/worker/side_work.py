@@ -42,22 +42,34 @@ class Unfair(Exception):
 
 @dataclass(frozen=True)
 class Times:
-    """Wall time, CPU time of the process and its descendants, of that the first threads', and the asking one's."""
+    """Wall time, CPU time of the process, of that the first threads' and the asking one's, and its descendants'."""
 
     wall: int = 0
     cpu: int = 0
     own: int = 0
     asking: int = 0
+    descendants: int = 0
 
-    def __sub__(self, other: Times) -> Times:
-        return Times(*(mine - its for mine, its in zip(self._all, other._all)))
+    def __sub__(self, earlier: Times) -> Times:
+        """Take off what had gone by before.
+
+        Descendants that have ended, and those that count in ticks, can seem to have taken less than none. That says
+        nothing of the process's own threads, so it must not hide what they took.
+        """
+        wall, cpu, own, asking, descendants = (mine - its for mine, its in zip(self._all, earlier._all))
+        return Times(wall, cpu, own, asking, max(0, descendants))
 
     def __add__(self, other: Times) -> Times:
         return Times(*map(sum, zip(self._all, other._all)))
 
     @property
     def _all(self) -> tuple[int, ...]:
-        return self.wall, self.cpu, self.own, self.asking
+        return self.wall, self.cpu, self.own, self.asking, self.descendants
+
+    @property
+    def all_cpu(self) -> int:
+        """CPU time of the process and its descendants."""
+        return self.cpu + self.descendants
 
 
 class Overseer:
@@ -95,11 +107,11 @@ class Overseer:
         times = self._watched
         if times.wall < LEAST_NS:
             return
-        cpus = times.cpu / times.wall
+        cpus = times.all_cpu / times.wall
         if cpus > self._allowed:
             raise self._extra(f"used {cpus:.1f} CPUs of {self._threads}")
-        others = 1 - times.own / max(1, times.cpu)
-        if self._tells_threads and others > MOST_BY_THREADS and times.cpu > LEAST_NS:
+        others = (times.cpu - times.own) / max(1, times.all_cpu)
+        if self._tells_threads and others > MOST_BY_THREADS and times.all_cpu > LEAST_NS:
             raise self._extra(
                 f"used threads of its own on a side of one thread: they took {others:.0%} of the CPU time"
             )
@@ -129,7 +141,7 @@ class Overseer:
         between = self._read()
         sleep(IDLE_SECONDS)
         after = self._read(closes=True) - between
-        during, later = (between - before).cpu, after.cpu - after.asking
+        during, later = (between - before).all_cpu, after.all_cpu - after.asking
         return later / (during + later) if later > IDLE_NS and later > IDLE_SHARE * (during + later) else 0.0
 
     def _extra(self, what: str) -> Unfair:
@@ -150,7 +162,7 @@ class Overseer:
         else:
             wall, descendants = perf_counter_ns(), _descendants_ns(closes)
             first, asking, cpu = self._first_ns(), thread_time_ns(), process_time_ns()
-        return Times(wall, cpu + descendants, first + asking + descendants, asking)
+        return Times(wall, cpu, first + asking, asking, descendants)
 
     def _first_ns(self) -> int:
         """Return the CPU time of the first threads; those that have ended keep theirs."""

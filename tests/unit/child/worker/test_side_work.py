@@ -73,6 +73,14 @@ def test_cpus_that_the_side_has_not_are_named(times: Sequence[Times], threads: i
     assert f"threads={threads + 1}" in str(reason.hint)
 
 
+def test_descendants_that_ended_do_not_hide_what_threads_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    readings = [Times(0, 0, 0, 0, 60 * MS), Times(10 * MS, 10 * MS, 2 * MS, 0, 0)]
+    watch = overseer(monkeypatch, readings)
+    watch.begin()
+    with pytest.raises(Unfair, match="they took 80% of the CPU"):
+        watch.end()
+
+
 def test_short_turns_are_judged_together(monkeypatch: pytest.MonkeyPatch) -> None:
     watch = overseer(monkeypatch, turn(3 * MS, 6 * MS, 6 * MS) * 2)
     watch.begin()
