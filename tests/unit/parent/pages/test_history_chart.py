@@ -91,3 +91,12 @@ def test_a_change_within_what_its_series_moved_by_before_is_marked_and_grey() ->
     assert (first.text, first.level) == ("+8.00 %", "slower")
     assert (last.text, last.level) == ("+8.00 % ~", "inconclusive")
     assert "one with ~ is within what its series moved by before" in chart.caption
+
+
+def test_where_builds_are_closer_than_a_pointer_the_one_that_stands_out_is_named() -> None:
+    chart = next(ratio_charts([compared(*(1.0 + (i == 100) for i in range(MOST_BUILDS)))], {}))
+    tips = {
+        width: ["".join(one.itertext()) for one in chart.draw(width).element.iter("rect")] for width in (WIDE, NARROW)
+    }
+    assert len(tips[NARROW]) < len(tips[WIDE]) < MOST_BUILDS
+    assert all(sum(tip.startswith("1.101\n") for tip in several) == 1 for several in tips.values())

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.stats.order import median
 from opperf.parent.pages.charts.drawing import AXIS, CHARACTER, LINE, Axis, Drawing, color
 
 #: The height of the plot, and the width of the labels of the upright axis. Pixels.
 HEIGHT, LABELS = 220, 72
 #: No more builds have dots; the line is enough for others.
 MANY = 60
+#: How wide a place is that a pointer can find. Pixels.
+POINTER = 8
 
 
 @dataclass(frozen=True)
@@ -84,11 +87,13 @@ class History:
             drawing.line(x, top, x, bottom, f"step {step.level}")
             drawing.text(middle, y, step.text, f"middle {step.level}")
         for place, line in enumerate(self.lines):
-            for moment in line.moments:
+            if len(self.builds) <= MANY:
+                for moment in line.moments:
+                    drawing.circle(across(moment.place), upright.at(moment.value), 3.5, color(place))
+            hit = max(stretch, POINTER)
+            for moment in _outstanding(line.moments, max(1, round(POINTER / stretch))):
                 x, y = across(moment.place), upright.at(moment.value)
-                if len(self.builds) <= MANY:
-                    drawing.circle(x, y, 3.5, color(place))
-                drawing.rect(x - max(stretch / 2, 2), y - 12, max(stretch, 4), 24, "hit", moment.tip)
+                drawing.rect(x - hit / 2, y - 12, hit, 24, "hit", moment.tip)
         return drawing.close(bottom + AXIS)
 
     def _name_builds(self, drawing: Drawing, across: Callable[[float], float], bottom: float) -> None:
@@ -103,6 +108,13 @@ class History:
                     end if last else x, bottom + 15, self.builds[place], f"faint {'right' if last else 'middle'}"
                 )
                 free = end - width
+
+
+def _outstanding(moments: Sequence[Moment], places: int) -> Iterator[Moment]:
+    """Yield of each so many places the moment that lies farthest from the middle of all: what a pointer looks for."""
+    middle = median([moment.value for moment in moments] or [0.0])
+    for _, near in groupby(moments, key=lambda moment: moment.place // places):
+        yield max(near, key=lambda moment: abs(moment.value - middle))
 
 
 def _step_marks(texts: Sequence[tuple[float, str]], width: int) -> list[tuple[float, int]]:

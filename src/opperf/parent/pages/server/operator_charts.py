@@ -207,6 +207,7 @@ def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:
                 for i, value in enumerate(series_times.of(metric))
                 if value and series_times.runs[i] in places
             ]
+            moments.sort(key=lambda moment: moment.place)  # runs that began in the same second
             lines += [Line(side_words(series_times.series), moments)] if moments else []
         if lines:
             series = group[0].series
