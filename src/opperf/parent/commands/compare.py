@@ -25,7 +25,7 @@ from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, header, outcome
 from opperf.parent.measuring.explain import explain
 from opperf.parent.measuring.fleet.dispatch import Fleet, Wishes, fleet_of
-from opperf.parent.measuring.progress import Progress, planning
+from opperf.parent.measuring.progress import Progress, Stoppable, planning
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.commit_sides import check_building, with_commits, with_frameworks
 from opperf.parent.planning.request import Request
@@ -178,17 +178,12 @@ def live(
             contests = comparing.contests(selection, base, new)
         if fleet is not None:
             return _compare_on_fleet(fleet, contests, comparing, order, rule)
-    cause: BaseException | None = None
-    try:
+    with Stoppable() as measuring:
         comparing.run(contests)
         if order.explain:
             explain(contests, settings, progress.note, spent=comparing.spent, plugins=selection.plugins)
-    except InputError:
-        raise
-    except BaseException as stop:  # bugs of opperf included: hours of measuring may be at stake
-        cause = stop
     run = header(settings, comparing.start, comparing.facts, labels=order.labels, command=order.command)
-    return _beside_others(ComparisonRun(run, tuple(map(outcome, contests)))), cause
+    return _beside_others(ComparisonRun(run, tuple(map(outcome, contests)))), measuring.cause
 
 
 def _beside_others(run: ComparisonRun) -> ComparisonRun:
@@ -204,21 +199,16 @@ def _compare_on_fleet(
 ) -> tuple[ComparisonRun, BaseException | None]:
     """Return what the nodes of a fleet make of contests, and what stopped them; what is decided by then is kept."""
     comparisons: list[Comparison] = []
-    cause: BaseException | None = None
-    try:
+    with Stoppable() as measuring:
         for comparison in fleet.comparisons(contests, comparing.settings, rule, explain=order.explain):
             comparisons.append(comparison)  # noqa: PERF402  # what stops the others leaves those that came
-    except InputError:
-        raise
-    except BaseException as stop:  # as in `live`
-        if not comparisons and isinstance(stop, OpperfError):
-            raise  # such as a fleet that cannot be reached: there is nothing to report
-        cause = stop
+    if not comparisons and isinstance(measuring.cause, OpperfError):
+        raise measuring.cause  # such as a fleet that cannot be reached: there is nothing to report
     places = {(one.key.case.id, one.key.direction, one.new.side.key): place for place, one in enumerate(contests)}
     comparisons.sort(key=lambda one: places[one.case.id, one.direction, one.new.key])
     run = header(comparing.settings, comparing.start, fleet.sides, labels=order.labels, command=order.command)
     run = replace(run, environment={**run.environment, "nodes": fleet.nodes})
-    return ComparisonRun(run, tuple(comparisons)), cause
+    return ComparisonRun(run, tuple(comparisons)), measuring.cause
 
 
 def base_of(operators: Sequence[str], base: str | None, new: Sequence[str]) -> tuple[list[str], str | None]:

@@ -17,7 +17,7 @@ from opperf.parent.analysis.module_match import Labels, labels, shares
 from opperf.parent.commands.compare import Order, parse_sides
 from opperf.parent.documents.suite_change import AFTER, BEFORE, SuiteChange, Unmeasured
 from opperf.parent.measuring.contest import header
-from opperf.parent.measuring.progress import Progress, planning
+from opperf.parent.measuring.progress import Progress, Stoppable, planning
 from opperf.parent.measuring.suite_pairs import Calls, SuitePairs
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.expand import expand
@@ -92,13 +92,8 @@ def compare_suites(
         )
     pairs = SuitePairs((first_calls, second_calls), settings, rule, progress.note, plugins=selection.plugins)
     pairs.follow(progress)
-    cause: BaseException | None = None
-    try:
+    with Stoppable() as measuring:
         pairs.decide()
-    except InputError:
-        raise
-    except BaseException as stop:  # hours of measuring may be at stake
-        cause = stop
     run = header(settings, pairs.start, pairs.facts, labels=order.labels, command=order.command)
     change = SuiteChange(
         run=replace(run, records=pairs.records()),
@@ -109,7 +104,7 @@ def compare_suites(
         unmeasured=(*pairs.unmeasured(), *_left_out(before, BEFORE), *_left_out(after, AFTER)),
         log_ratios=pairs.log_ratios if order.keep_samples else (),
     )
-    return Result(change, cause)
+    return Result(change, measuring.cause)
 
 
 def refuse(options: Iterable[str]) -> None:

@@ -26,7 +26,7 @@ from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdic
 from opperf.parent.measuring.calibration import stored_floors
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, header, outcome, start
-from opperf.parent.measuring.progress import Progress, planning
+from opperf.parent.measuring.progress import Progress, Stoppable, planning
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
@@ -107,14 +107,9 @@ def contrast(
     search = Search(selection, requests.settings(request), order, rule, progress)
     with planning(progress):
         contests = search.comparing(rule).contests(selection, sides[0], sides[1:])
-    cause: BaseException | None = None
-    try:
+    with Stoppable() as measuring:
         search.run(contests)
-    except InputError:
-        raise
-    except BaseException as stop:  # what was measured until then is kept
-        cause = stop
-    return search.document(contests), cause
+    return search.document(contests), measuring.cause
 
 
 class Search:

@@ -22,7 +22,7 @@ from opperf.parent.measuring.calibration import stored_floors
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import header, start
 from opperf.parent.measuring.floors import Kind, Round, floor, suites
-from opperf.parent.measuring.progress import Progress, planning
+from opperf.parent.measuring.progress import Progress, Stoppable, planning
 from opperf.parent.measuring.session import Session
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
@@ -100,14 +100,9 @@ def noise(
         trials = rounds.trials(selection)
     if study.effect is not None:
         check_effect(study.effect, rule, trials, progress.note)
-    cause: BaseException | None = None
-    try:
+    with Stoppable() as measuring:
         rounds.run(trials)
-    except InputError:
-        raise
-    except BaseException as stop:  # bugs of opperf included: hours of measuring may be at stake
-        cause = stop
-    return rounds.document(labels=labels, command=command), cause
+    return rounds.document(labels=labels, command=command), measuring.cause
 
 
 def check_effect(effect: float, rule: Rule, trials: Sequence[Trial], note: Callable[[str], None]) -> None:

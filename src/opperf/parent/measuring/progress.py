@@ -1,12 +1,14 @@
-"""Progress of a command while it measures, and the message of one that is stopped before."""
+"""Progress of a command while it measures, and what becomes of one that is stopped."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Protocol
 
+from opperf.domain.errors import InputError
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Trial
 from opperf.parent.reports.text import one_line, trial_text
@@ -110,3 +112,21 @@ def planning(progress: Progress) -> Iterator[None]:
         raise
     finally:
         progress.close()
+
+
+class Stoppable:
+    """Measuring that something may stop: `cause` is that, or None, and what was measured until then can be reported.
+
+    Bugs of opperf are causes too, since hours of measuring may be at stake. An `InputError` is raised as it is.
+    """
+
+    cause: BaseException | None = None
+
+    def __enter__(self) -> Stoppable:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self.cause = error
+        return not isinstance(error, InputError)

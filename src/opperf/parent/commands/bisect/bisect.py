@@ -25,7 +25,7 @@ from opperf.parent.measuring.calibration import stored_floors
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, header, start
 from opperf.parent.measuring.explain import explain
-from opperf.parent.measuring.progress import Progress, planning
+from opperf.parent.measuring.progress import Progress, Stoppable, planning
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
@@ -65,15 +65,11 @@ def bisect(
     search = Search(selection, builds, suffix, order, rule, settings, progress)
     with planning(progress):
         search.plan()
-    cause: BaseException | None = None
-    try:
+    with Stoppable() as measuring:
         search.run()
-    except InputError:
-        raise
-    except BaseException as stop:  # what was measured until then is kept
-        cause = stop
+    if measuring.cause is not None:
         search.stop()
-    return search.document(), cause
+    return search.document(), measuring.cause
 
 
 def _builds(order: Bisecting, framework: str, packages: Sequence[str], note: Callable[[str], None]) -> Builds:

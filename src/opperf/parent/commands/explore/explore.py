@@ -31,7 +31,7 @@ from opperf.parent.measuring.calibration import stored_rates
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, header, outcome, start
 from opperf.parent.measuring.explain import explain
-from opperf.parent.measuring.progress import Progress, planning
+from opperf.parent.measuring.progress import Progress, Stoppable, planning
 from opperf.parent.measuring.session import Session
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.implementations import trial_on
@@ -102,14 +102,10 @@ def explore(
         trials = session.plan().trials
     side = against[0] if against else None
     expedition = Expedition(selection, settings, order, side, progress, aim, bounds, trials)
-    cause: BaseException | None = None
-    try:
+    with Stoppable() as measuring:
         for trial in trials:
             expedition.explore(trial, share=1 / len(trials))
-    except InputError:
-        raise
-    except BaseException as stop:  # what was found until then is kept
-        cause = stop
+    cause = measuring.cause
     if cause is None and expedition.failures:
         cause = OpperfError("; ".join(expedition.failures), slug="no_looks")
     return expedition.document(), cause

@@ -22,7 +22,7 @@ from opperf.parent.measuring.judge.batch import judge_batch
 from opperf.parent.measuring.judge.candidates import reference_trials
 from opperf.parent.measuring.judge.judge import Terms
 from opperf.parent.measuring.judge.submissions import Submission, of_source, submission_of, submissions
-from opperf.parent.measuring.progress import Progress, Silent
+from opperf.parent.measuring.progress import Progress, Silent, Stoppable
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.store.judgements import Lines
@@ -158,20 +158,15 @@ def judged_run(
     """
     began = start()
     facts: dict[str, object] = {}
-    cause: BaseException | None = None
     verdicts: list[tuple[int, Judged]] = []
-    try:
+    with Stoppable() as judging:
         for number, judged in judge_all(order, request, rule, progress, facts.update, elsewhere):
             verdicts.append((number, judged))
             each(judged)
-    except InputError:
-        raise
-    except BaseException as stop:  # what was judged until then is reported
-        cause = stop
     run = header(requests.settings(request), began, {"reference": facts}, labels=labels, command=command)
     if elsewhere is not None:
         run = replace(run, environment={**run.environment, "nodes": elsewhere.nodes})
-    return JudgedRun(run, tuple(judged for _, judged in sorted(verdicts, key=itemgetter(0)))), cause
+    return JudgedRun(run, tuple(judged for _, judged in sorted(verdicts, key=itemgetter(0)))), judging.cause
 
 
 def _constant(names: Sequence[str], trials: Sequence[Trial]) -> tuple[str, ...]:
