@@ -295,10 +295,6 @@ def _is_sparse(value: Any) -> bool:
     return hasattr(value, "todense")
 
 
-def _nothing() -> None:
-    return None
-
-
 def _close(left: HostValue, right: HostValue) -> bool:
     dtype = DTYPES[left[2]]
     if not jnp.issubdtype(dtype, jnp.inexact):
