@@ -9,21 +9,11 @@ The names are made from declarations, on demand.
 
 from __future__ import annotations
 
-from typing import Any
-
 from opperf.compat.dl_operator_benchmark.benchmark import benchmark_class
 from opperf.compat.dl_operator_benchmark.gluon_layers import layer_classes
-from opperf.compat.dl_operator_benchmark.runners import GLUON, runners
-from opperf.domain.errors import unknown
+from opperf.compat.dl_operator_benchmark.runners import GLUON, attributes, runners
 
 CLASSES = {name: benchmark_class(name, spec, __name__) for name, spec in layer_classes().items()}
 RUNNERS = runners(GLUON, CLASSES)
 __all__ = sorted([*CLASSES, *RUNNERS])
-
-
-def __getattr__(name: str) -> Any:
-    """Return a class or a runner; raises `AttributeError` with the names near one that is neither."""
-    members = {**CLASSES, **RUNNERS}
-    if name not in members:
-        raise AttributeError(str(unknown("operator", name, members)))
-    return members[name]
+__getattr__ = attributes({**CLASSES, **RUNNERS})

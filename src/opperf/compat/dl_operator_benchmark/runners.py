@@ -99,6 +99,17 @@ def _runner(name: str, classes: Sequence[type[OperatorBenchmark]]) -> Callable[.
     return run
 
 
+def attributes(members: Mapping[str, Any]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module with these members; it tells the names near one that is not there."""
+
+    def member(name: str) -> Any:
+        if name not in members:
+            raise AttributeError(str(unknown("operator", name, members)))
+        return members[name]
+
+    return member
+
+
 def measure_classes(
     classes: Sequence[type[OperatorBenchmark]], ctx: Any, inputs: Mapping[str, Any], *, warmup: int, runs: int
 ) -> Iterator[dict[str, float]]:
