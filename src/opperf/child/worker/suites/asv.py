@@ -29,7 +29,7 @@ from typing import Any
 from opperf.child.backends.binding import Call, Doubt
 from opperf.child.worker.code import CodeError
 from opperf.child.worker.suites.asv_alone import SKIPPED, Alone
-from opperf.child.worker.suites.blame import blaming
+from opperf.child.worker.suites.blame import blaming, extensible, whereabouts
 from opperf.child.worker.suites.surroundings import is_data
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
@@ -59,8 +59,7 @@ class AsvSuite:
         self._code = code
         self._root = (folder / code.path).resolve()
         self._home = folder
-        self._place = "here" if environment == "current" else f"in `{environment}`"
-        self._environment = "numpy==2.4.6" if environment.startswith(("current", "python=")) else environment
+        self._place, self._environment = whereabouts(environment), extensible(environment, "numpy==2.4.6")
         self._discovery = _library(code, "discovery")
         self._caches: dict[object, object] = {}
         self._alone = Alone(self._root, code.library)

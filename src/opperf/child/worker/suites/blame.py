@@ -28,6 +28,16 @@ def blaming(root: Path, environment: str) -> Iterator[None]:
         raise CodeError(f"cannot import its files:{place} {type(error).__name__}: {error}", hint=hint) from error
 
 
+def whereabouts(environment: str) -> str:
+    """Return the end of a message on what is not in the files, which the environments of two sides may each have."""
+    return "here" if environment == "current" else f"in `{environment}`"
+
+
+def extensible(environment: str, usual: str) -> str:
+    """Return an environment that packages can be added to, for a hint: `usual` for one that opperf did not build."""
+    return usual if environment.startswith(("current", "python=")) else environment
+
+
 def _hint(module: str, environment: str) -> str:
     """Say how a module that is missing comes to be there.
 

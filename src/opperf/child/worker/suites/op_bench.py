@@ -20,7 +20,7 @@ from typing import Any
 from opperf.child import backends
 from opperf.child.backends.binding import Call
 from opperf.child.worker.code import CodeError
-from opperf.child.worker.suites.blame import blaming
+from opperf.child.worker.suites.blame import blaming, extensible, whereabouts
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Case
@@ -47,8 +47,7 @@ class OperatorBenchmarks:
         self._home = folder
         self._path = (folder / code.path).resolve()
         self._device = side.device.partition(":")[0]
-        self._place = "here" if side.environment == "current" else f"in `{side.environment}`"
-        self._environment = "torch" if side.environment.startswith(("current", "python=")) else side.environment
+        self._place, self._environment = whereabouts(side.environment), extensible(side.environment, "torch")
         self._registrations: list[Any] | None = None
         self._stand_in = import_module("opperf.child.backends.torch.operator_benchmark")
 

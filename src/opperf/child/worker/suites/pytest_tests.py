@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from opperf.child.backends.binding import Call
 from opperf.child.worker.code import CodeError
 from opperf.child.worker.suites.benchmark import THEIRS, Benchmark, Hooks, TimedCall, check_mark
+from opperf.child.worker.suites.blame import whereabouts
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Argument, Case, ListOf
@@ -52,7 +53,7 @@ class PytestSuite:
     def __init__(self, code: SuiteCode, folder: Path, environment: str) -> None:
         """Start pytest's session, in the environment or else from where the parent keeps it; raises `CodeError`."""
         self._code, self._home, self._path = code, folder, str(folder / code.path)
-        self._place = "here" if environment == "current" else f"in `{environment}`"
+        self._place = whereabouts(environment)
         if code.library is not None and code.library not in sys.path:
             sys.path.append(code.library)  # behind the environment's own
         try:
