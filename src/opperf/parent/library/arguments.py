@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.parent.commands import run as running
 from opperf.parent.library.options import Operator
@@ -16,8 +18,8 @@ from opperf.parent.measuring.session import Options
 from opperf.parent.planning.request import Request
 from opperf.parent.sources.live_array import given_inputs
 from opperf.parent.sources.live_function import operator_text
-from opperf.parent.sources.option import declarations, group_of
-from opperf.parent.sources.options import How, Sampling, What, Where
+from opperf.parent.sources.option import declarations, group_of, option
+from opperf.parent.sources.options import How, Labels, Sampling, What, Where
 from opperf.parent.store.output_lock import take
 from opperf.parent.workers.package import cache_folder
 from opperf.parent.workers.passwords import own_command
@@ -79,27 +81,35 @@ def progress_of(talk: bool) -> Progress:
     return Stderr() if talk else Silent()
 
 
-def keep(
-    output: str | Path | None, resume: str | Path | None, labels: Mapping[str, str] | None, *, keep_samples: bool
-) -> Options:
-    """Return where a run is kept; a resumed run continues in its own file unless another one is named."""
-    place = output or resume
-    return Options(
-        output=None if place is None else Path(place),
-        resume=None if resume is None else Path(resume),
-        labels=labels or {},
-        keep_samples=keep_samples,
-    )
+@dataclass(frozen=True)
+class Keeping:
+    """Where a result is kept and with what, and whether its progress is reported."""
 
+    labels: Labels = field(default_factory=dict)
+    keep_samples: bool = option(True, "", "Keep every sample.")
+    output: Optional[Path] = option(None, "FILE", "File to write.")
+    resume: Optional[Path] = option(None, "FILE", "File or journal of a run to go on with.")
+    force: bool = option(False, "", "Replace a file that exists.")
+    progress: bool = option(False, "", "Report progress on stderr.")
 
-def hold(options: Options, *, force: bool) -> AbstractContextManager[object]:
-    """Hold the place of the result against others; raises `InputError`."""
-    lock = take(options.output, own_command(), force=force, resume=options.resume, resumes=True)
-    return nullcontext() if lock is None else closing(lock)
+    @property
+    def display(self) -> Progress:
+        """Where progress is reported."""
+        return progress_of(self.progress)
 
+    @property
+    def options(self) -> Options:
+        """The same for a run; a resumed one continues in its own file unless another one is named."""
+        return Options(self.output or self.resume, self.resume, self.labels, keep_samples=self.keep_samples)
 
-def write(options: Options, report: Results | Replay | WhatIf) -> None:
-    """Write a result where it is to be kept; its journal has done its work then."""
-    if options.output is not None:
-        report.save(options.output)
-        running.drop_journal(options)
+    def lock(self) -> AbstractContextManager[object]:
+        """Lock the file of the result; raises `InputError`."""
+        options = self.options
+        lock = take(options.output, own_command(), force=self.force, resume=options.resume, resumes=True)
+        return nullcontext() if lock is None else closing(lock)
+
+    def write(self, report: Results | Replay | WhatIf) -> None:
+        """Write a result where it is to be kept; its journal has done its work then."""
+        if self.options.output is not None:
+            report.save(self.options.output)
+            running.drop_journal(self.options)

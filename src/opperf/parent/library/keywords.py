@@ -90,6 +90,17 @@ class Judging(TypedDict, total=False):
     tolerance: float | str
 
 
+class Keeping(TypedDict, total=False):
+    """Where a result is kept and with what, and whether its progress is reported."""
+
+    labels: Mapping[str, str] | None
+    keep_samples: bool
+    output: str | Path | None
+    resume: str | Path | None
+    force: bool
+    progress: bool
+
+
 class Limits(TypedDict, total=False):
     """What holds for the whole of a command, whatever it measures. Each is a field of `Settings`."""
 
@@ -180,6 +191,11 @@ class ContrastOptions(What, Contrasting, How, total=False):
 
     jobs: int | str
     check: bool | str | None
+    labels: Mapping[str, str] | None
+    output: str | Path | None
+    resume: str | Path | None
+    force: bool
+    progress: bool
 
 
 class ExploreOptions(Exploring, Where, How, total=False):
@@ -245,7 +261,7 @@ class NoiseOptions(Studying, What, Where, Judging, How, total=False):
     jobs: int | str
 
 
-class ReplayOptions(Sampling, How, OnFleet, total=False):
+class ReplayOptions(Sampling, How, OnFleet, Keeping, total=False):
     """The options of `replay`."""
 
     plugin: Paths
@@ -256,7 +272,7 @@ class ReplayOptions(Sampling, How, OnFleet, total=False):
     memory_limit: int | str | None
 
 
-class RunOptions(What, Where, Sampling, How, OnFleet, total=False):
+class RunOptions(What, Where, Sampling, How, OnFleet, Keeping, total=False):
     """The options of `run`."""
 
     config: Paths

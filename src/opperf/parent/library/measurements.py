@@ -18,20 +18,17 @@ from opperf.parent.commands import noise as studying
 from opperf.parent.commands import run as running
 from opperf.parent.commands.capture import capture_workload
 from opperf.parent.library.arguments import (
+    Keeping,
     as_list,
-    hold,
-    keep,
     names_of,
     progress_of,
     request_of,
     side_text,
     text_of,
-    write,
 )
 from opperf.parent.library.options import Operator, with_options
 from opperf.parent.library.results import Comparisons, Gate, Noise, Results, Suite, WhatIf
 from opperf.parent.measuring.fleet.dispatch import wishes
-from opperf.parent.measuring.session import Options
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.sources.option import Only, Overrides, group_of, option, overrides_of
@@ -65,12 +62,6 @@ def run(
     memory: bool = True,
     latency: bool = True,
     workload: str | None = None,
-    labels: Mapping[str, str] | None = None,
-    keep_samples: bool = True,
-    output: str | Path | None = None,
-    resume: str | Path | None = None,
-    force: bool = False,
-    progress: bool = False,
     **options: Unpack[RunOptions],
 ) -> Results: ...
 
@@ -83,18 +74,12 @@ def run(
     memory: bool = True,
     latency: bool = True,
     workload: str | None = None,
-    labels: Mapping[str, str] | None = None,
-    keep_samples: bool = True,
-    output: str | Path | None = None,
-    resume: str | Path | None = None,
-    force: bool = False,
-    progress: bool = False,
     **options: Unpack[RunOptions],
 ) -> WhatIf: ...
 
 
 @with_options(
-    *(What, Where, Sampling, How, OnFleet),
+    *(What, Where, Sampling, How, OnFleet, Keeping),
     Annotated[Request, Only("config", "jobs", "metric", "clock", "loop", "check", "memory_limit")],
 )
 def run(
@@ -104,12 +89,6 @@ def run(
     memory: bool = True,
     latency: bool = True,
     workload: str | None = None,
-    labels: Mapping[str, str] | None = None,
-    keep_samples: bool = True,
-    output: str | Path | None = None,
-    resume: str | Path | None = None,
-    force: bool = False,
-    progress: bool = False,
     **options: Unpack[RunOptions],
 ) -> Results | WhatIf:
     """Measure operators and return their records.
@@ -129,34 +108,25 @@ def run(
     >>> results
     <opperf.Results: 1 record: 1 ok>
     """
+    keeping = group_of(Keeping, options)
     if workload is not None:
-        captured = capture_workload(workload, options.get("suite"), progress_of(progress).note)
+        captured = capture_workload(workload, options.get("suite"), keeping.display.note)
         options["suite"] = Suite(captured.suite, captured.notes)
     request = with_fields(request_of(options), memory=memory, latency=latency)
-    keeping = keep(output, resume, labels, keep_samples=keep_samples)
     if replace is not None:
-        return _what_if(request, replace, names_of(operators), keeping, force=force, progress=progress)
+        return _what_if(request, replace, names_of(operators), keeping)
     selection, settings = requests.selection(names_of(operators), request), requests.settings(request)
-    with hold(keeping, force=force):
-        result = running.measure(
-            selection, settings, keeping, progress_of(progress), wishes(group_of(OnFleet, options))
-        )
+    with keeping.lock():
+        nodes = wishes(group_of(OnFleet, options))
+        result = running.measure(selection, settings, keeping.options, keeping.display, nodes)
         if result.cause is not None:
             raise result.cause
         results = Results(_in_order(result.run, result.plan))
-        write(keeping, results)
+        keeping.write(results)
     return results
 
 
-def _what_if(
-    request: Request,
-    replacements: Mapping[str, Operator],
-    names: Sequence[str],
-    keeping: Options,
-    *,
-    force: bool,
-    progress: bool,
-) -> WhatIf:
+def _what_if(request: Request, replacements: Mapping[str, Operator], names: Sequence[str], keeping: Keeping) -> WhatIf:
     """Return the prediction for a suite; raises `InputError`, and what stopped its measurement."""
     from opperf.parent.commands.what_if import Question, Replacement
 
@@ -168,12 +138,12 @@ def _what_if(
         )
     ((name, function),) = replacements.items()
     question = Question(request, Replacement(name, text_of(function)))
-    with hold(keeping, force=force):
-        answer = question.answer(keeping, progress_of(progress))
+    with keeping.lock():
+        answer = question.answer(keeping.options, keeping.display)
         if answer.cause is not None:
             raise answer.cause
         result = WhatIf(answer.result)
-        write(keeping, result)
+        keeping.write(result)
     return result
 
 

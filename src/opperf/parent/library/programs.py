@@ -14,7 +14,7 @@ from opperf.parent.commands import profile as profiling
 from opperf.parent.commands import replay as replaying
 from opperf.parent.commands import run as running
 from opperf.parent.documents.trace import Replay as ReplayDocument
-from opperf.parent.library.arguments import as_list, hold, keep, progress_of, request_of, text_of, write
+from opperf.parent.library.arguments import Keeping, as_list, progress_of, request_of, text_of
 from opperf.parent.library.options import Operator, Paths, with_options
 from opperf.parent.library.results import Profile, Replay, Suite
 from opperf.parent.measuring.fleet.dispatch import wishes
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @with_options(
-    *(Sampling, How, OnFleet),
+    *(Sampling, How, OnFleet, Keeping),
     Annotated[What, Only("plugin")],
     Annotated[Where, Only("environment", "device", "threads")],
     Annotated[Request, Only("jobs", "memory_limit")],
@@ -45,34 +45,27 @@ def replay(
     kineto: str | Path | None = None,
     subgraph: str | None = None,
     iterations: int | str | None = None,
-    labels: Mapping[str, str] | None = None,
-    keep_samples: bool = True,
-    output: str | Path | None = None,
-    resume: str | Path | None = None,
-    force: bool = False,
-    progress: bool = False,
     **options: Unpack[ReplayOptions],
 ) -> Replay:
     """Run every operator of a recorded PyTorch program standalone, from its traces."""
-    request = request_of(options)
-    settings = replaying.settings(request)
+    request, keeping = request_of(options), group_of(Keeping, options)
+    settings, progress = replaying.settings(request), keeping.display
     trace = replaying.read_trace(
         [Path(one) for one in traces],
         None if kineto is None else Path(kineto),
         subgraph,
         iterations,
-        replaying.schemas_of(request, settings, progress_of(progress)),
+        replaying.schemas_of(request, settings, progress),
     )
-    keeping = keep(output, resume, labels, keep_samples=keep_samples)
-    with hold(keeping, force=force):
+    with keeping.lock():
         if not trace.cases:
-            return Replay(replaying.unmeasured(trace, request, settings, keeping, progress_of(progress)))
+            return Replay(replaying.unmeasured(trace, request, settings, keeping.options, progress))
         workload, nodes = replaying.workload(trace, request), wishes(group_of(OnFleet, options))
-        outcome = running.measure(workload, settings, keeping, progress_of(progress), nodes)
+        outcome = running.measure(workload, settings, keeping.options, progress, nodes)
         if outcome.cause is not None:
             raise outcome.cause
         result = Replay(ReplayDocument(trace, outcome.run))
-        write(keeping, result)
+        keeping.write(result)
     return result
 
 

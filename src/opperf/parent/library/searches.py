@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from opperf.parent.commands import contrast as contrasting
 from opperf.parent.commands.bisect import bisect as bisecting
 from opperf.parent.commands.explore import explore as exploring
-from opperf.parent.library.arguments import as_list, hold, keep, names_of, progress_of, request_of, side_text
+from opperf.parent.library.arguments import Keeping, as_list, names_of, progress_of, request_of, side_text
 from opperf.parent.library.options import Operator, with_options
 from opperf.parent.library.results import Bisection, Contrast, Exploration
 from opperf.parent.planning import request as requests
@@ -72,18 +71,17 @@ def bisect(
     return Bisection(result)
 
 
-@with_options(What, Contrasting, How, Annotated[Request, Only("jobs", "check")])
+@with_options(
+    *(What, Contrasting, How),
+    Annotated[Request, Only("jobs", "check")],
+    Annotated[Keeping, Only("labels", "output", "resume", "force", "progress")],
+)
 def contrast(
     operators: Operator | Sequence[Operator] | None = None,
     *,
     base: Operator,
     new: Operator | Sequence[Operator],
     framework: str | None = None,
-    labels: Mapping[str, str] | None = None,
-    output: str | Path | None = None,
-    resume: str | Path | None = None,
-    force: bool = False,
-    progress: bool = False,
     **options: Unpack[ContrastOptions],
 ) -> Contrast:
     """Find the operators in which `new` is far behind `base`: of all that both have, unless some are named.
@@ -96,22 +94,23 @@ def contrast(
     >>> [(gap.rank, gap.operator, round(gap.ratio, 1)) for gap in gaps]
     [(1, 'exp', 3.0)]
     """
-    search, keeping = group_of(Contrasting, options), keep(output, resume, labels, keep_samples=True)
-    order = contrasting.Order(search, keeping.output, keeping.resume, keeping.labels, own_command())
+    search, keeping = group_of(Contrasting, options), group_of(Keeping, options)
+    output = keeping.options.output
+    order = contrasting.Order(search, output, keeping.resume, keeping.labels, own_command())
     sides = [side_text(side, framework) for side in as_list(new)]
-    with hold(keeping, force=force):
+    with keeping.lock():
         document, cause = contrasting.contrast(
             names_of(operators),
             request_of(options),
             order,
-            progress_of(progress),
+            keeping.display,
             base=side_text(base, framework),
             new=sides,
         )
         if cause is not None:
             raise cause
         result = Contrast(document, search.factor)
-        if keeping.output is not None:
-            result.save(keeping.output)
+        if output is not None:
+            result.save(output)
             order.drop_journal()
     return result
