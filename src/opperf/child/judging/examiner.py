@@ -191,13 +191,13 @@ class Examiner:
         return [decode(*self._backend.to_host(leaf)) for leaf in leaves]
 
     def _sheet(self, slot: int) -> Sheet:
-        """Return what is right of a slot, as far as anybody has asked for it since its values were drawn."""
+        """Return the sheet of a slot, with as much as was asked for since its values were drawn."""
         if slot not in self._sheets:
             self._sheets[slot] = Sheet([self._backend.to_host(leaf) for leaf in self._own(slot)])
         return self._sheets[slot]
 
     def _with_truth(self, slot: int) -> Sheet:
-        """Return what is right of a slot, with what float64 makes of it and what anybody may be off."""
+        """Return the sheet of a slot, with the results in float64 and the error that anybody is allowed."""
         sheet = self._sheet(slot)
         if sheet.least is None:
             arrays, exact = self._arrays(slot), self._exact_or(sheet.values)
@@ -209,7 +209,7 @@ class Examiner:
         return sheet
 
     def _expectation(self, slot: int) -> Expected:
-        """Return what is right of a slot, with what roundoffs of the inputs move: that takes as long as all else."""
+        """Return the expected results of a slot, bounds included; roundoffs of its inputs take as long as all else."""
         sheet = self._with_truth(slot)
         if sheet.expected is None:
             coarsest = max((roundoff(spec.dtype) for spec in self._specs), default=0.0)
@@ -313,7 +313,7 @@ class Examiner:
         return slug, why
 
     def _replay(self, slot: int, mistake: Mistake, arrays: Sequence[Array]) -> tuple[str, str] | None:
-        """Return what to say of a result that belongs to inputs of long ago, or in part to those of the call before."""
+        """Return the symptom of a result that belongs to inputs of another call, or in part to an earlier one."""
         names = [name for name, _ in tensors(self._trial.case)]
         for earlier in self._before.get(slot, ())[:FEW_EARLIER]:
             for places in _parts(len(arrays)):

@@ -105,7 +105,7 @@ class Comparison:
                 raise WrongResult(f"element {wrong.number} of tensor {place} {wrong.sentence(against)}")
 
     def _moves(self, trial: Trial, seed: int) -> Moves:
-        """Return what a case computes, and how far a roundoff moves it; those of the case before are kept."""
+        """Return the truth of a case, and how far a roundoff moves it; that of the last case is kept."""
         key = trial.case.id, may_round(trial), seed
         if self._last is None or self._last[0] != key:
             posed, generator = problem(trial.case, seed, self._side), np.random.default_rng(seed)

@@ -135,7 +135,7 @@ def measure(
     roundoffs: Sequence[float],
     generator: np.random.Generator,
 ) -> Moves:
-    """Return what a problem computes of some inputs, and how far `roundoffs`, one for each result, move it."""
+    """Return the results of a problem on some inputs, and how far `roundoffs`, one for each result, move them."""
     truth = [np.asarray(one) for one in exact([array.copy() for array in inputs])]
     moves = measure_moves(exact, truth, inputs, roundoffs, generator)
     terms = count_terms(exact, truth, inputs, input_dtypes, generator) if any(roundoffs) else 1.0
@@ -253,7 +253,7 @@ def near_enough(values: Array, expected: Expected, place: int) -> Array:
 
 
 def _settle_least(truth: Array, result: Array, dtype: str, terms: float) -> tuple[Array, Array]:
-    """Return what `_settle` does where inputs that are off move nothing, and errors are the usual ones."""
+    """Settle a tensor as `_settle` would if roundoffs of the inputs moved nothing, and errors were the usual ones."""
     error, unit = _distance(result, truth), roundoff(dtype)
     if not unit:
         return truth, error
@@ -289,11 +289,11 @@ def _settle(truth: Array, result: Array, move: Array, dtype: str, terms: float) 
     if not unit:
         return truth, np.zeros(truth.shape) if is_exact else np.maximum(move, error)
     size = _finite_size(truth)
-    own_units, move = unit * size + smallest(dtype), np.zeros(truth.shape) if is_exact else _share(move, terms)
-    units = own_units + move
+    last_places, move = unit * size + smallest(dtype), np.zeros(truth.shape) if is_exact else _share(move, terms)
+    units = last_places + move
     ratios = error / units
     usual = max(1.0, _quantile(ratios, 0.5))
-    bound = np.maximum(TIMES * usual * units, _order(own_units, move, unit, terms))
+    bound = np.maximum(TIMES * usual * units, _order(last_places, move, unit, terms))
     # What is beyond comes from larger numbers on the way: it is as large where the result is small.
     floor = TIMES_OWN * _quantile(np.maximum(error - bound, 0.0), QUANTILE)
     if _quantile(ratios, QUANTILE) > 1:
@@ -316,15 +316,15 @@ def _where_not_finite(truth: Array, result: Array, bound: Array, dtype: str) -> 
 
     Where it fails, and float64 does not, nothing can be said.
     """
-    finite, own_whole = np.isfinite(truth), np.isfinite(result)
-    if finite.all() and own_whole.all():
+    finite, finite_result = np.isfinite(truth), np.isfinite(result)
+    if finite.all() and finite_result.all():
         return truth, bound
-    beyond = finite & ~own_whole & (np.abs(truth) >= largest(dtype))
-    bound = np.where(finite & ~own_whole & ~beyond, np.inf, bound)
+    beyond = finite & ~finite_result & (np.abs(truth) >= largest(dtype))
+    bound = np.where(finite & ~finite_result & ~beyond, np.inf, bound)
     with np.errstate(invalid="ignore"):
         near = TIMES * (roundoff(dtype) * np.abs(result) + smallest(dtype))
-    bound = np.where(~finite & own_whole, near, bound)
-    return np.where(beyond | (~finite & own_whole), result, truth), bound
+    bound = np.where(~finite & finite_result, near, bound)
+    return np.where(beyond | (~finite & finite_result), result, truth), bound
 
 
 def _share(move: Array, terms: float) -> Array:

@@ -90,8 +90,8 @@ class Engine:
         more_warnings: tuple[Warning, ...] = ()
         if settings.metric == ENERGY:
             with block.scope(), _no_garbage_collection(), _stage(seconds, ENERGY, clock.wall):
-                own, more_facts, more_warnings = self._energy(block, calls)
-            metrics |= own
+                energy_metrics, more_facts, more_warnings = self._energy(block, calls)
+            metrics |= energy_metrics
         if settings.memory:
             warm_calls = warmed + sum(sample.calls for sample in time.samples)
             with _stage(seconds, "memory", clock.wall):

@@ -221,7 +221,7 @@ def reset() -> None:
 
 
 def _choose() -> Functions:
-    """Return what stands below the functions; raises `ProfilerError` while no framework is imported."""
+    """Return the profiler behind the functions; raises `ProfilerError` while no framework is imported."""
     global _one
     if _one is None:
         _one = _functions(_config)

@@ -26,7 +26,7 @@ class Imports(MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return what the other finders find."""
+        """Return the spec that the other finders find."""
         if name not in self._names:
             return None
         for finder in sys.meta_path:

@@ -175,10 +175,10 @@ class Recording:
     def profile(self) -> Profile:
         """Return the recording since the last reset; raises `ProfilerError` while running."""
         self.collect()
-        own_facts = {"name": name(), "command": shlex.join(sys.argv), **self._waiting.facts()}
-        processes_facts = {number: {**own_facts, **facts} for number, facts in self._profile.processes.items()}
+        program_facts = {"name": name(), "command": shlex.join(sys.argv), **self._waiting.facts()}
+        processes = {number: {**program_facts, **facts} for number, facts in self._profile.processes.items()}
         notes = (*self._profile.notes, *self._fresh.notes(), *self._waiting.notes())
-        return replace(self._profile, processes=processes_facts, notes=notes, slices=self._waiting.slices())
+        return replace(self._profile, processes=processes, notes=notes, slices=self._waiting.slices())
 
     def reset(self) -> None:
         """Forget what was seen; raises `ProfilerError` while running."""

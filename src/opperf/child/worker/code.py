@@ -211,9 +211,9 @@ def call(code: Code, function: Callable[..., object], case: Case, framework: str
     order = [parameter.name for parameter in positional(function)] or list(arguments)
     leading = list(takewhile(arguments.__contains__, order))
     rest = tuple(parameter for own, parameter in arguments.items() if own not in leading)
-    own_mutates = (names[own] for own in mutates(function) if own in names)
+    changes = (names[own] for own in mutates(function) if own in names)
     places = tuple(arguments[own] for own in leading)
-    return Call(str(code), places, rest, function=function, mutates=tuple(own_mutates))
+    return Call(str(code), places, rest, function=function, mutates=tuple(changes))
 
 
 def mutates(function: Callable[..., object]) -> tuple[str, ...]:

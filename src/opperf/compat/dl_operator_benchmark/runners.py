@@ -82,9 +82,9 @@ def runners(groups: Mapping[str, str], classes: Mapping[str, type[OperatorBenchm
     """Return a function for each group; members that this MXNet lacks are left out."""
     result = {}
     for group, members in groups.items():
-        members_here = [classes[name] for name in members.split() if name in classes]
+        available = [classes[name] for name in members.split() if name in classes]
         name = f"run_{'' if group in CUSTOM else 'all_'}{group}_operations_benchmarks"
-        result[name] = _runner(name, members_here)
+        result[name] = _runner(name, available)
     return result
 
 

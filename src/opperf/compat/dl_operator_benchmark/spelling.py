@@ -78,9 +78,9 @@ class Spelling:
         }
         subject = here.of_case(case, self.path, arguments)
         if initializer not in (None, mx.nd.normal):
-            own_arrays = set(map(id, here.backend.leaves(list(arguments.values()))))
+            callers = set(map(id, here.backend.leaves(list(arguments.values()))))
             for array in here.backend.leaves(list(subject.bound.arguments)):
-                if here.backend.spec(array).is_float and id(array) not in own_arrays:
+                if here.backend.spec(array).is_float and id(array) not in callers:
                     array[:] = initializer(shape=array.shape, ctx=context, dtype=array.dtype)
         return subject
 

@@ -45,19 +45,19 @@ def courses(profile: Profile) -> tuple[Course, ...]:
         if step.duration:
             by_process[step.process].append(step)
     return tuple(
-        _course(profile, [event for event in profile.events if event.process == process], own_steps)
-        for process, own_steps in sorted(by_process.items())
+        _course(profile, [event for event in profile.events if event.process == process], course_steps)
+        for process, course_steps in sorted(by_process.items())
     )
 
 
-def _course(profile: Profile, events: Sequence[Event], own_steps: Sequence[Event]) -> Course:
+def _course(profile: Profile, events: Sequence[Event], course_steps: Sequence[Event]) -> Course:
     begin, end = min(event.begin for event in events), max(event.end for event in events)
-    durations = [step.duration / 1e9 for step in own_steps]
-    process = own_steps[0].process
-    before = profile.watched(begin, own_steps[0].begin, process)
+    durations = [step.duration / 1e9 for step in course_steps]
+    process = course_steps[0].process
+    before = profile.watched(begin, course_steps[0].begin, process)
     return Course(
         process=process,
-        count=len(own_steps),
+        count=len(course_steps),
         median=median(durations),
         first=durations[0],
         others=median(durations[1:]) if durations[1:] else None,

@@ -326,10 +326,10 @@ def long_calls(events: Sequence[Event], durations: Sequence[int]) -> tuple[int, 
         alike[event.name, event.shapes].append(duration)
     # Where most calls are too short for the clock, there is no typical length to compare with.
     middles = [(group, median(group)) for group in alike.values()]
-    calls_far = [one for group, middle in middles if middle for one in group if one > FAR * middle]
-    if not calls_far or len(calls_far) > FEW * len(durations) or sum(calls_far) <= MOST * sum(durations):
+    outliers = [one for group, middle in middles if middle for one in group if one > FAR * middle]
+    if not outliers or len(outliers) > FEW * len(durations) or sum(outliers) <= MOST * sum(durations):
         return None
-    return len(calls_far), sum(calls_far) / sum(durations)
+    return len(outliers), sum(outliers) / sum(durations)
 
 
 @dataclass(frozen=True)

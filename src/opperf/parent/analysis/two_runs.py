@@ -187,8 +187,8 @@ def _groups_of_times(old: Record | None, new: Record | None) -> Iterator[Warning
 
 def _floor(old: Record, new: Record, floors: Mapping[tuple[object, ...], Floor]) -> float | None:
     """Return the log-ratio that processes of identical code lay apart by, of the noisier side."""
-    floors_of_both = [floors[key].between for key in (floor_key(old.trial), floor_key(new.trial)) if key in floors]
-    return max(floors_of_both, default=None)
+    distances = [floors[key].between for key in (floor_key(old.trial), floor_key(new.trial)) if key in floors]
+    return max(distances, default=None)
 
 
 def process_logs(record: Record) -> list[float]:

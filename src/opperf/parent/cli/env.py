@@ -23,11 +23,11 @@ def list_environments(*, format: options.Format = None) -> None:
     from opperf.parent.reports.environments import document
     from opperf.parent.workers import environments, interpreters
 
-    environments_here = environments.environments()
-    there = {environment.requirements for environment in environments_here}
+    built = environments.environments()
+    there = {environment.requirements for environment in built}
     with_requirements = {name: owner for name, (owner, requirements) in PRESETS.items() if requirements}
     presets = {name: owner for name, owner in with_requirements.items() if preset(name).requirements not in there}
-    deliver(document(interpreters.importable(), environments_here, presets), format)
+    deliver(document(interpreters.importable(), built, presets), format)
 
 
 @app.command()

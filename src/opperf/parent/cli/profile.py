@@ -179,8 +179,8 @@ def profile(
     )
     command = words_for_python(words or (), module=module)
     if context.meta[OPTIONS_KEY]:
-        script_words = " ".join(context.meta[OPTIONS_KEY])
-        typer.echo(f"note: `{script_words}` was read as opperf's own; put the script's options after `--`", err=True)
+        late = " ".join(context.meta[OPTIONS_KEY])
+        typer.echo(f"note: `{late}` was read as opperf's own; put the script's options after `--`", err=True)
     _run(command, environment, options, output or Path(), tool, format, report, save_suite)
 
 
@@ -320,22 +320,22 @@ class ScriptCommand(TyperCommand):
         """Put the command's options first, as one that stops at the script has them."""
         flags = {name: bool(getattr(one, "is_flag", False)) for one in self.params for name in _names(one)}
         before, script, behind = _split(_name_page(args), flags)
-        words: list[str] = []
-        own_options: list[str] = []
+        late: list[str] = []
+        script_words: list[str] = []
         while behind:
             word = behind.pop(0)
             name, equals, _ = word.partition("=")
             if word == "--":
-                own_options += behind
+                script_words += behind
                 break
             if not name.startswith("--") or name not in flags or name == NOT_TAKEN:
-                own_options.append(word)
+                script_words.append(word)
                 continue
-            words.append(word)
+            late.append(word)
             if not flags[name] and not equals and behind:
-                words.append(behind.pop(0))
-        ctx.meta[OPTIONS_KEY] = tuple(words)
-        return super().parse_args(ctx, [*before, *words, *script, *own_options])
+                late.append(behind.pop(0))
+        ctx.meta[OPTIONS_KEY] = tuple(late)
+        return super().parse_args(ctx, [*before, *late, *script, *script_words])
 
 
 def _names(parameter: Parameter) -> list[str]:

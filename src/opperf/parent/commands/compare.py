@@ -197,7 +197,7 @@ def _beside_others(run: ComparisonRun) -> ComparisonRun:
 def _compare_on_fleet(
     fleet: Fleet, contests: Sequence[Contest], comparing: Comparing, order: Order, rule: Rule
 ) -> tuple[ComparisonRun, BaseException | None]:
-    """Return what the nodes of a fleet make of contests, and what stopped them; what is decided by then is kept."""
+    """Have the nodes of a fleet decide contests; what is decided when something stops them is kept."""
     comparisons: list[Comparison] = []
     with Stoppable() as measuring:
         for comparison in fleet.comparisons(contests, comparing.settings, rule, explain=order.explain):

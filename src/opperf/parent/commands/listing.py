@@ -140,10 +140,10 @@ def _support(operator: Operator, framework: str, meaning: Meaning) -> Support:
     if meaning.path is None:
         return Support(None, reasons={"": meaning.reason or "there is no binding for it"})
     directions = DIRECTIONS if FRAMEWORKS[framework].gradients else DIRECTIONS[:1]
-    own_directions = [direction for direction in directions if direction in operator.directions]
+    measurable = [direction for direction in directions if direction in operator.directions]
     return Support(
         meaning.path,
-        tuple(direction for direction in own_directions if direction not in meaning.unsupported),
-        {direction: reason for direction, reason in meaning.unsupported.items() if direction in own_directions},
+        tuple(direction for direction in measurable if direction not in meaning.unsupported),
+        {direction: reason for direction, reason in meaning.unsupported.items() if direction in measurable},
         meaning.note,
     )

@@ -178,7 +178,7 @@ class Noise:
                 self._progress.note(f"warning: {warning.message}")
 
     def document(self, *, labels: Mapping[str, str], command: Sequence[str]) -> NoiseRun:
-        """Return what was found."""
+        """Return the floors that were measured, under the header of a run."""
         floors, unknown = [], []
         trials = self._rounds[0].contests if self._rounds else ()
         for place, contest in enumerate(trials):

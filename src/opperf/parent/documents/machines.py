@@ -50,7 +50,7 @@ class Across(Fields):
 
 
 def across(comparisons: Sequence[Comparison]) -> tuple[Across, ...]:
-    """Return what the machines say together of each comparison that several of them have made."""
+    """Merge comparisons of the same case and sides that several machines have made."""
     groups: dict[tuple[object, ...], list[Comparison]] = {}
     for one in comparisons:
         if one.node is not None:

@@ -84,11 +84,11 @@ class Pairs(ABC):
             self._pace.jobs = len(self._contention.leases)
         self._pace.contests = contests
         self._is_suite = is_suite(contests)
-        pairs_of_trials = [(contest.base, contest.new) for contest in contests]
+        trials = [(contest.base, contest.new) for contest in contests]
         if self._begins_ahead:
-            cpus = importing_cpus(pairs_of_trials, self.settings, self._note)
-            self._next = NextPair(self._begin, cpus, partial(cpus_beside, pairs_of_trials, self.settings))
-        sides = {trial.side.process: trial.side for both in pairs_of_trials for trial in both}.values()
+            cpus = importing_cpus(trials, self.settings, self._note)
+            self._next = NextPair(self._begin, cpus, partial(cpus_beside, trials, self.settings))
+        sides = {trial.side.process: trial.side for both in trials for trial in both}.values()
         claim(sides, shared=self.settings.share_device, note=self._note)
 
     def _close(self) -> None:

@@ -57,11 +57,11 @@ def by_share(contests: Sequence[Contest]) -> list[Contest]:
 
 def tail(contests: Sequence[Contest]) -> list[tuple[Contest, float]]:
     """Return the smallest contests that are next to nothing of the whole together, each with its share."""
-    sum_of_all = math.fsum(map(total, contests))
+    total_time = math.fsum(map(total, contests))
     small: list[tuple[Contest, float]] = []
     so_far = 0.0
     for contest in reversed(by_share(contests)):
-        share = total(contest) / sum_of_all if sum_of_all else 0.0
+        share = total(contest) / total_time if total_time else 0.0
         so_far += share
         if so_far > TAIL:
             break

@@ -47,12 +47,12 @@ class _Settling:
         """Return an entry expanded by its iterators and generators."""
         parts: list[tuple[tuple[Spec, ...], bool]] = []
         for part, specs, way, swept in zip(CONFIG_KEYS, (entry.builds, entry.inputs), entry.ways, entry.swept):
-            inside, specs_here = key(place, part), specs or ()
+            inside, expanded = key(place, part), specs or ()
             if way.iterator is not None and part in entry.raw:
-                specs_here, swept = self._go_through(entry.raw, part, way, inside), False
-            if way.generator is not None and specs_here:
-                specs_here, swept = self._describe(specs_here, way.generator, inside, swept=swept), False
-            parts.append((specs_here, swept))
+                expanded, swept = self._go_through(entry.raw, part, way, inside), False
+            if way.generator is not None and expanded:
+                expanded, swept = self._describe(expanded, way.generator, inside, swept=swept), False
+            parts.append((expanded, swept))
         (builds, builds_swept), (inputs, inputs_swept) = parts
         return Entry(builds or None, inputs, (builds_swept, inputs_swept), raw=entry.raw)
 

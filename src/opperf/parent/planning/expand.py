@@ -66,14 +66,14 @@ def expand(
         trials += {trial.key: trial for trial in _config_trials(selection, side, answers, settings.seed)}.values()
         trials += benchmark_trials(selection, side, answers)
         several = [*_choices(selection, side, answers)] if selection.suite is None else []
-        for choice, own_selection in _with_own_attributes(selection, several, side, answers):
-            trials += _trials(own_selection, choice, side, answers, settings.seed)
+        for choice, part in _with_own_attributes(selection, several, side, answers):
+            trials += _trials(part, choice, side, answers, settings.seed)
         if selection.every and registered:
             progress(side.framework, 0, 0)
-            own_operators = list(_registered(selection, side, answers))
-            for count, choice in enumerate(own_operators, 1):
+            registered_choices = list(_registered(selection, side, answers))
+            for count, choice in enumerate(registered_choices, 1):
                 trials += _trials(selection, choice, side, answers, settings.seed)
-                progress(side.framework, count, len(own_operators))
+                progress(side.framework, count, len(registered_choices))
     if missing:
         raise not_in_suite(selection, min(missing))
     if not trials:

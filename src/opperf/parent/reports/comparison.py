@@ -162,9 +162,9 @@ def tally(comparisons: Sequence[Comparison]) -> str:
 
 def suites(comparisons: Sequence[Comparison]) -> list[str]:
     """Say what all calls of a suite take on both sides, one line for each pair of sides."""
-    lines, wholes_of_sides = [], wholes(comparisons)
-    every = [side for whole in wholes_of_sides for side in (whole.base, whole.new)]
-    for suite in wholes_of_sides:
+    lines, by_sides = [], wholes(comparisons)
+    every = [side for whole in by_sides for side in (whole.base, whole.new)]
+    for suite in by_sides:
         times = f"{format_seconds(suite.base_time)} on {side_text(suite.base, *every)}"
         times += f", {format_seconds(suite.new_time)} on {side_text(suite.new, *every)}"
         ratio = f"{suite.ratio:.3f} {format_ratios(suite.interval)}".rstrip()

@@ -42,7 +42,7 @@ def crowds(run: Run, sides: Iterable[Side] = ()) -> list[str]:
     `sides` are those that were measured, where the run has no records.
     """
     runs = [Run.from_header(one, "merged") for one in run.environment.get("merged", ())] or [run]
-    own_jobs = own_load(run, sides)
+    busy_cpus = own_load(run, sides)
     places = [(f" of the run of {one.started}" if len(runs) > 1 else "", one.machine) for one in runs]
     places += [
         (f" of {name}", node["machine"])
@@ -50,7 +50,7 @@ def crowds(run: Run, sides: Iterable[Side] = ()) -> list[str]:
         for name, node in one.environment.get("nodes", {}).items()
         if node.get("machine")
     ]
-    loads = [(place, load_of(machine, own_jobs)) for place, machine in places]
+    loads = [(place, load_of(machine, busy_cpus)) for place, machine in places]
     return [f"the load average{place} was {load}: {CROWD}" for place, load in loads if load and load.is_crowded]
 
 
@@ -106,8 +106,8 @@ def _visit_lines(facts: Mapping[str, object]) -> Iterator[str]:
     yield from _device_lines(facts)
     threads, busy, seconds = (facts.get(name) for name in ("threads", "threads_seen", "import_seconds"))
     if threads is not None:
-        of_them = f", of which a matrix product kept {busy:.2g} busy" if isinstance(busy, (int, float)) else ""
-        yield f"threads: {threads}{of_them}"
+        kept_busy = f", of which a matrix product kept {busy:.2g} busy" if isinstance(busy, (int, float)) else ""
+        yield f"threads: {threads}{kept_busy}"
     if isinstance(seconds, (int, float)):
         yield f"import: {format_seconds(seconds)}"
 

@@ -73,13 +73,9 @@ class Template:
 
     def step(self, values: Values, size_class: int) -> int:
         """Return the step between sizes: a multiple of attributes (groups, heads) that divide them in each class."""
-        attributes = (sizes_here for place, sizes_here in self._places.items() if not is_dimension(place))
-        dividing = [
-            sizes_here
-            for sizes_here in attributes
-            if all(n > 1 and size % n == 0 for size, n in zip(values, sizes_here))
-        ]
-        return math.lcm(*(sizes_here[size_class] for sizes_here in dividing))
+        attributes = (sizes for place, sizes in self._places.items() if not is_dimension(place))
+        dividing = [sizes for sizes in attributes if all(n > 1 and size % n == 0 for size, n in zip(values, sizes))]
+        return math.lcm(*(sizes[size_class] for sizes in dividing))
 
     @property
     def classes(self) -> int:
@@ -138,10 +134,10 @@ class Template:
         if values in sizes:
             return sizes[values]
         if is_dimension(place):
-            factors = ((_multiple(values, sizes_here), size) for sizes_here, size in sizes.items())
+            factors = ((_multiple(values, variable), size) for variable, size in sizes.items())
             product = next((factor * size for factor, size in factors if factor), None)
             # Otherwise it is 1 in some class: broadcast, or equal to a dimension that is 1 there.
-            alike = (size for sizes_here, size in sizes.items() if sizes_here[size_class] == values[size_class] != 1)
+            alike = (size for variable, size in sizes.items() if variable[size_class] == values[size_class] != 1)
             return product or next(alike, values[size_class])
         return _follow(values, sizes) or values[size_class]
 
@@ -155,8 +151,8 @@ def _multiple(values: Values, of: Values) -> int | None:
 
 def _follow(values: Values, sizes: Mapping[Values, int]) -> int | None:
     """Return an attribute by the dimensions that it follows: a share of one, or a product of some; None for none."""
-    for sizes_here, size in sizes.items():
-        shares = {Fraction(value, dimension) for value, dimension in zip(values, sizes_here)}
+    for variable, size in sizes.items():
+        shares = {Fraction(value, dimension) for value, dimension in zip(values, variable)}
         if len(shares) == 1:
             return math.floor(shares.pop() * size)
     for count in range(2, MOST_FACTORS + 1):

@@ -124,7 +124,7 @@ RULES: tuple[Callable[[int], int], ...] = (lambda n: n + 1, lambda n: n // 2 + 1
 
 
 def _effect(sizes: Sizes, names: list[str], weigh: Weigh) -> Weight | None:
-    """Return what the first of the rules that is valid for some sizes makes of the cost."""
+    """Return the weight of sizes under the first rule that the problem accepts, None where it accepts none."""
     weights = (weigh({**sizes, **{name: rule(sizes[name]) for name in names}}) for rule in RULES)
     return next((weight for weight in weights if weight is not None), None)
 

@@ -72,7 +72,7 @@ class Subject:
         return sum(one.pairs for one in self.between(base, new))
 
     def pooled_test(self, base: str, new: str) -> PairedTest | None:
-        """Return what all comparisons of two builds say together, None where there is none.
+        """Return one test of all comparisons of two builds, None where there is none.
 
         Pairs of other builds know the scatter of these, too: two pairs say little of their own.
         """
@@ -174,7 +174,7 @@ class Judge:
         return self.band if self.differs(subject) else UNLIKE * self.band
 
     def posterior(self, subject: Subject, more: Probe | None = None) -> Posterior:
-        """Return what all comparisons of a subject say, and one more that may come."""
+        """Return the posterior over the steps of a subject, also with one more comparison that may come."""
         return self._weigh(subject, more)[0]
 
     def stories(self, subject: Subject, more: Probe | None = None) -> list[Story]:
@@ -325,7 +325,7 @@ class Judge:
         return Step(before, after, math.exp(test.mean), ratios, subject.pairs(before, after), between)
 
     def _open(self, subject: Subject) -> Answer:
-        """Return what is said of a subject that no step is named of."""
+        """Return the answer for a subject while no step of it is certain."""
         plain = subject.plain(*self._candidates.ends)
         test = subject.pooled_test(*self._candidates.ends)
         if test is None:

@@ -112,7 +112,7 @@ class Questions:
         return any(self._outcome(subject, base, new, test.mean + sign * reach, error) != now for sign in (-1.0, 1.0))
 
     def _outcome(self, subject: Subject, base: str, new: str, log_ratio: float, error: float) -> tuple[object, ...]:
-        """Return what would be said if two builds were compared once more, without an error as it is now."""
+        """Return the answer if two builds were compared once more with this result; no error is no comparison."""
         judge = self._judge
         more = Probe(base, new, log_ratio, error, FEWEST_PAIRS) if error else None
         story = judge.stories(subject, more)[0]

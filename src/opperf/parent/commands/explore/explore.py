@@ -82,7 +82,7 @@ class Order:
 def explore(
     operators: Sequence[str], request: Request, order: Order, progress: Progress
 ) -> tuple[Exploration, BaseException | None]:
-    """Return what was found, and what stopped the search, None when nothing did.
+    """Return the anomalies of a search, and the exception that stopped it or None.
 
     Raises `InputError` for bad input.
     """
@@ -134,7 +134,7 @@ class Expedition:
         self._start = start()
 
     def document(self) -> Exploration:
-        """Return what was found."""
+        """Return the anomalies that were found, under the header of a run."""
         order = self._order
         run = header(self._settings, self._start, self._facts, labels=order.labels, command=order.command)
         against = None if self._against is None else self._against.side
@@ -234,7 +234,7 @@ class Expedition:
     def _confirm(
         self, bench: Bench, space: Space, question: Question, cliffs: Sequence[Cliff], budget: float | None
     ) -> list[Anomaly]:
-        """Return what fresh processes show again, as a finding each."""
+        """Return an anomaly for each cliff that fresh processes show again."""
         if self._aim == "memory" or self._aim == "peak-share":
             deadline = math.inf if budget is None else time.monotonic() + budget
             timely = (cliff for cliff in cliffs if time.monotonic() < deadline)
@@ -349,7 +349,7 @@ class Expedition:
         return shlex.join(["opperf", "compare", *words, "--base", self._order.search.against or "", "--new", new])
 
     def _words(self, trial: Trial) -> list[str]:
-        """Return what of the user's words is needed to mean the same operator on the same side."""
+        """Return the words of a command line that mean the same operator on the same side."""
         selection, side = self._selection, trial.side
         words = [trial.case.operator, "--framework", side.framework]
         if side.environment not in ("current", side.framework):

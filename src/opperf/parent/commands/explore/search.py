@@ -127,7 +127,7 @@ class Search(Looks):
         return self._approach(point, neighbour, differing)
 
     def _best_remedy(self, point: Point, place: int) -> Remedy | None:
-        """Return what helps most in one dimension; less work only where nothing else helps."""
+        """Return the remedy that helps most in one dimension; less work is one only where nothing else helps."""
         excesses = {}
         for remedy in remedies(place, point.sizes[place]):
             other = remedy.apply(point)

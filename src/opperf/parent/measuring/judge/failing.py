@@ -52,7 +52,7 @@ def verdict_of(evidence: Evidence) -> str:
 
 
 def failure_of(error: OpperfError, stage: str, case: Case | None) -> Failing:
-    """Return what an error says of a candidate in whose process it came up."""
+    """Turn an error in the process of a candidate into evidence against it; raises the error where it is none."""
     if isinstance(error, Failing):
         return error
     message, _, _ = error.message.partition("\n")

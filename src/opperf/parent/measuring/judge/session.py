@@ -76,18 +76,7 @@ def judge_all(
         raise InputError(f"`--room` is `{order.room}`, expected {' or '.join(ROOMS)}")
     with ExitStack() as stack:
         scratch = stack.enter_context(closing(ScratchFolder("candidates")))
-        every = [
-            of_source(f"candidate {number}", text, scratch.path / f"{number}", order.against)
-            if "\n" in text
-            else submission_of(text, order.against)
-            for number, text in enumerate(order.candidates, 1)
-        ]
-        if order.many is not None:
-            every += submissions(order.many, order.against, scratch.path / "many")
-        if not every:
-            raise InputError(
-                "nothing to judge", hint="name candidates: `opperf judge my_kernel.py:f --against softmax`"
-            )
+        every = _candidates(order, scratch.path)
         settings = requests.settings(request)
         trials, problem = reference_trials(order.against, request, settings, progress)
         constant = _constant(order.constant, trials)
@@ -121,6 +110,21 @@ def judge_all(
             if lines is not None:
                 lines.add(judged, submission.digest)
             yield numbers[id(submission)], judged
+
+
+def _candidates(order: Order, folder: Path) -> list[Submission]:
+    """Return the candidates, texts of Python as files of a folder; raises `InputError` where there are none."""
+    candidates = [
+        of_source(f"candidate {number}", text, folder / f"{number}", order.against)
+        if "\n" in text
+        else submission_of(text, order.against)
+        for number, text in enumerate(order.candidates, 1)
+    ]
+    if order.many is not None:
+        candidates += submissions(order.many, order.against, folder / "many")
+    if not candidates:
+        raise InputError("nothing to judge", hint="name candidates: `opperf judge my_kernel.py:f --against softmax`")
+    return candidates
 
 
 def _show(progress: Progress, count: int, total: int) -> None:

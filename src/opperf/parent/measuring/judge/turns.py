@@ -78,7 +78,7 @@ def hopeless(rounds: Sequence[Round]) -> Speed | None:
 
 
 def beyond(long: Sample, short: Sample) -> Sample:
-    """Return what the calls took that a long turn has more than a short one; clean where both are.
+    """Return the difference of a long turn and a short one: a sample of the further calls, clean where both are.
 
     Where the short one was disturbed, that may seem to be less than its CPU time: what it really is nobody knows.
 

@@ -34,7 +34,7 @@ def what_ran(stands: Stands, trial: Trial, seed: int) -> Explanation:
 
 
 def shortened(explanation: Explanation) -> Explanation:
-    """Return what a report has of an explanation: each name once, and of many those with most time.
+    """Shorten an explanation for a report: each name once, and of many those with most time.
 
     >>> shortened(Explanation((), ("BLAS scipy-openblas",))).notes
     ('not recorded: no call of its framework was seen', 'BLAS scipy-openblas')

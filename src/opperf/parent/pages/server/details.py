@@ -70,12 +70,12 @@ def machine(archive: Archive, key: str, query: Query) -> View:
         raise InputError(f"the database has no machine `{key}`", slug="missing")
     doubts = judge(Signs.of(host.facts))
     runs = [one for one in entries(archive, most=MOST_ROWS) if one.machine == host.name]
-    floors_here = floors(archive, host.id)
+    levels = floors(archive, host.id)
     none = Note("none was measured: `opperf noise ... --output FILE`, then `opperf history add FILE`")
-    of_operators = table(FLOORS, floors_here, link=lambda one: path("operators", one.operator, framework=one.framework))
+    of_operators = table(FLOORS, levels, link=lambda one: path("operators", one.operator, framework=one.framework))
     blocks: list[Block] = [
         Section("What makes it noisy", [Note(f"{one.slug}: {one.message}") for one in doubts] or [Note("nothing")]),
-        Section("Noise floors", [of_operators if floors_here else none]),
+        Section("Noise floors", [of_operators if levels else none]),
         Section("Runs", [table(RUNS, runs, link=lambda one: path("runs", one.key))]),
     ]
     plain = {

@@ -7,6 +7,7 @@ called whom, once for the calls themselves.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -208,8 +209,8 @@ def read_traces(
     left_out: dict[tuple[str, str], Tally] = {}
     labels: dict[str, None] = {}
     counts = []
-    assumed: dict[tuple[str, ...], int] = {}
-    match_result, clock = Match(), "host" if kineto is None else kineto.clock
+    assumed: Counter[tuple[str, ...]] = Counter()
+    match, clock = Match(), "host" if kineto is None else kineto.clock
     spans = Spans(whole=subgraph is None and clock == "host")  # the rest of a device's time is not between operators
     for path in paths:
         program, durations = _program(path, kineto, schemas if alone else None)
@@ -221,26 +222,27 @@ def read_traces(
         on_device = tree.on_device()
         for node in program:
             check_name(node.schema.partition("(")[0].strip(), f"{path}: node {node.id}")
-            if tree.is_wanted(node, subgraph, steps):
-                case = _case(node, elements)
-                count_of_case = cases.setdefault(case, Tally()) if isinstance(case, Case) else None
-                total = left_out.setdefault((node.name, str(case)), Tally()) if count_of_case is None else count_of_case
-                total.add(_record(node, durations, on_device, clock))
-                if node.assumed and count_of_case is not None:
-                    key = (node.name, *node.assumed)
-                    assumed[key] = assumed.get(key, 0) + 1
-                match_result.add(node, durations)
-                spans.add(node, durations)
+            if not tree.is_wanted(node, subgraph, steps):
+                continue
+            case, seconds = _case(node, elements), _record(node, durations, on_device, clock)
+            if isinstance(case, Case):
+                cases.setdefault(case, Tally()).add(seconds)
+                if node.assumed:
+                    assumed.update([(node.name, *node.assumed)])
+            else:
+                left_out.setdefault((node.name, str(case)), Tally()).add(seconds)
+            match.add(node, durations)
+            spans.add(node, durations)
     if not cases and not left_out:
         _refuse_nothing(subgraph, steps, labels, max(counts))
     if kineto is not None:
-        match_result.check(kineto.path)
+        match.check(kineto.path)
     return Trace(
         source=", ".join(path.name for path in paths),
         cases=tuple(TracedCase(case, count.count, count.recorded) for case, count in cases.items()),
         left_out=tuple(LeftOut(name, count.count, why, count.recorded) for (name, why), count in left_out.items()),
         clock=clock,
-        joined=None if kineto is None or alone else str(match_result),
+        joined=None if kineto is None or alone else str(match),
         device=None if kineto is None or not kineto.device else _device(kineto, (*cases.values(), *left_out.values())),
         between=spans.idle(),
         assumed=tuple((name, tuple(names), count) for (name, *names), count in assumed.items()),
