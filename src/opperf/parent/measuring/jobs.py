@@ -34,16 +34,16 @@ def jobs(plan: Plan, pool: Pool, note: Callable[[str], None]) -> Jobs:
         with suppress(OpperfError):  # its trials will fail, each with the reason
             interpreter(environment_of(side.environment), framework=side.framework, progress=note)
     threads = max((side.threads for side in sides.values()), default=1)
-    together = contention_of(plan.settings, threads, note)
-    together.formulas.update(_formulas(plan.trials, together, pool))
-    return Jobs(together, pool)
+    contention = contention_of(plan.settings, threads, note)
+    contention.formulas.update(_formulas(plan.trials, contention, pool))
+    return Jobs(contention, pool)
 
 
-def _formulas(trials: Sequence[Trial], together: Contention, pool: Pool) -> Iterator[tuple[str, Case]]:
+def _formulas(trials: Sequence[Trial], contention: Contention, pool: Pool) -> Iterator[tuple[str, Case]]:
     """Yield the neutral cases of those that a framework names in its own way, by their ids: they have formulas."""
     mute: set[tuple[object, ...]] = set()  # sides whose children do not start, or answer
-    shy = {trial.case.id: trial for trial in trials if together.needs_quiet(together.kind_of(trial))}
-    for trial in shy.values():
+    sensitive = {trial.case.id: trial for trial in trials if contention.needs_quiet(contention.kind_of(trial))}
+    for trial in sensitive.values():
         prefix = f"{trial.side.framework}:"
         if not trial.case.operator.startswith(prefix) or trial.side.process in mute:
             continue
@@ -62,7 +62,7 @@ def _formulas(trials: Sequence[Trial], together: Contention, pool: Pool) -> Iter
 class Jobs:
     """Measures trials side by side, in the given contention; `pool` measures alone."""
 
-    together: Contention
+    contention: Contention
     pool: Pool
 
     def outcomes(
@@ -102,9 +102,9 @@ class Jobs:
             return measure(pool, trial, process)
 
         def lane(cpus: tuple[int, ...]) -> Lane[Trial, Outcome]:
-            return _Lane(self.pool.for_job(cpus, len(self.together.leases)), outcome_of)
+            return _Lane(self.pool.for_job(cpus, len(self.contention.leases)), outcome_of)
 
-        runner: ParallelRunner[Trial, Outcome] = ParallelRunner(self.together, lane, lambda trial: (trial,))
+        runner: ParallelRunner[Trial, Outcome] = ParallelRunner(self.contention, lane, lambda trial: (trial,))
         with closing(runner.finished(trials)) as several:
             for piece in several:
                 outcome, measurement = piece.result, piece.result.measurement
@@ -118,7 +118,7 @@ class Jobs:
         """Have those who measure side by side know what a call takes."""
         if outcome.measurement is not None:
             times = CountedTimes.of([outcome.measurement.time], outcome.trial.side).pooled
-            self.together.learn(outcome.trial, median(times))
+            self.contention.learn(outcome.trial, median(times))
 
 
 @dataclass(frozen=True)

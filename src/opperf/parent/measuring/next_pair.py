@@ -136,10 +136,10 @@ def importing_cpus(
     if not stored_effects(len(cpus)) and max(loads() or [math.inf]) >= IDLE:
         return ()
     peaceful = peaceful_pairs(effects(cpus, note), len(cpus), AUTO)
-    return cpus[1:] if bears_all(trials, Contention(cpus, peaceful, caches())) else ()
+    return cpus[1:] if may_run_beside_all(trials, Contention(cpus, peaceful, caches())) else ()
 
 
-def bears_all(trials: Sequence[Trial], together: Contention) -> bool:
+def may_run_beside_all(trials: Sequence[Trial], contention: Contention) -> bool:
     """Whether none of the trials is slowed by a neighbour of any class: an import is a little of each."""
-    kinds = {together.class_of(trial) for trial in trials}
-    return not any(together.needs_quiet(kind) for kind in kinds)
+    kinds = {contention.class_of(trial) for trial in trials}
+    return not any(contention.needs_quiet(kind) for kind in kinds)

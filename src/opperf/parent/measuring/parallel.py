@@ -143,22 +143,24 @@ def contention_of(settings: Settings, threads: int, note: Callable[[str], None])
         )
     if settings.jobs > 1:
         ours = every[: settings.jobs]
-        together = _together(ours, threads, BY_NUMBER, note)
-        if not together.pairs:
+        contention = _measured_contention(ours, threads, BY_NUMBER, note)
+        if not contention.pairs:
             note("note: jobs disturb each other on this machine, so opperf measures one at a time")
-        return together
-    for jobs in _numbers(len(every)):
-        together = _together(every[:jobs], threads, AUTO, note)
-        if CLASSES[0] in together.repeatable:
-            note(f"note: `--jobs auto` is {jobs} on this machine, for {', '.join(together.repeatable)} work")
-            return together
+        return contention
+    for jobs in _job_counts(len(every)):
+        contention = _measured_contention(every[:jobs], threads, AUTO, note)
+        if CLASSES[0] in contention.repeatable:
+            note(f"note: `--jobs auto` is {jobs} on this machine, for {', '.join(contention.repeatable)} work")
+            return contention
     few = len(every) < 2
     reason = "the CPUs that may be used have room for one" if few else "more jobs would disturb each other"
     note(f"note: `--jobs auto` is 1: {reason}")
     return Contention(every[:1], frozenset(), caches())
 
 
-def _together(leases: Sequence[tuple[int, ...]], threads: int, most: float, note: Callable[[str], None]) -> Contention:
+def _measured_contention(
+    leases: Sequence[tuple[int, ...]], threads: int, most: float, note: Callable[[str], None]
+) -> Contention:
     """Return which jobs may run side by side on these CPUs, by what canaries show and by the measured peaks."""
     noted, count = effects(leases, note), len(leases)
     streams = [one.rate for one in noted if one.rate and one.subject == one.neighbour == CLASSES[-1]]
@@ -167,10 +169,10 @@ def _together(leases: Sequence[tuple[int, ...]], threads: int, most: float, note
     return Contention(leases, peaceful_pairs(noted, count, most), caches(), rates)
 
 
-def _numbers(most: int) -> list[int]:
+def _job_counts(most: int) -> list[int]:
     """Return the numbers of jobs that `auto` considers, from the largest.
 
-    >>> _numbers(6)
+    >>> _job_counts(6)
     [6, 4, 2]
     """
     powers = [1 << power for power in range(1, most.bit_length()) if 1 << power < most]
@@ -215,11 +217,11 @@ class ParallelRunner(Generic[T, R]):
 
     def __init__(
         self,
-        together: Contention,
+        contention: Contention,
         lane: Callable[[tuple[int, ...]], Lane[T, R]],
         trials: Callable[[T], Sequence[Trial]],
     ) -> None:
-        self._together, self._lane, self._trials = together, lane, trials
+        self._contention, self._lane, self._trials = contention, lane, trials
         self._news: queue.SimpleQueue[Finished[T, R] | BaseException | None] = queue.SimpleQueue()
         self._turn = threading.Condition()
         self._stopped = threading.Event()
@@ -233,7 +235,7 @@ class ParallelRunner(Generic[T, R]):
         self._classify(works)
         count = self._count(works)
         begin = threading.Barrier(count)
-        lanes = [self._lane(cpus) for cpus in self._together.leases[:count]]
+        lanes = [self._lane(cpus) for cpus in self._contention.leases[:count]]
         # Children end with the thread that started them, so each job is one thread from its first trial to its last.
         threads = [
             threading.Thread(target=self._work, args=(place, lane, begin), daemon=True)
@@ -257,20 +259,20 @@ class ParallelRunner(Generic[T, R]):
     def _classify(self, works: Sequence[T]) -> None:
         """Note the classes of pieces of work, as far as they are known by now."""
         for work in works:
-            self._kinds[id(work)] = frozenset(map(self._together.kind_of, self._trials(work)))
+            self._kinds[id(work)] = frozenset(map(self._contention.kind_of, self._trials(work)))
 
     def _count(self, works: Sequence[T]) -> int:
         """Return the number of jobs that have something to do."""
         gpus = {device for work in works for device in self._devices(work)}
         kinds = {kind for several in self._kinds.values() for kind in several}
-        if not any(self._together.may_run_beside(one, other) for one in kinds for other in kinds):
+        if not any(self._contention.may_run_beside(one, other) for one in kinds for other in kinds):
             return 1
-        return max(1, min(len(self._together.leases), len(works), len(gpus) or len(works)))
+        return max(1, min(len(self._contention.leases), len(works), len(gpus) or len(works)))
 
     def _may_meet(self, work: T, neighbour: T) -> bool:
         """Whether two pieces of work may run side by side: any of their trials may, and none shares a device."""
         mine, theirs = self._kinds[id(work)], self._kinds[id(neighbour)]
-        compatible = all(self._together.may_run_beside(kind, another) for kind in mine for another in theirs)
+        compatible = all(self._contention.may_run_beside(kind, another) for kind in mine for another in theirs)
         return compatible and self._devices(work).isdisjoint(self._devices(neighbour))
 
     def _devices(self, work: T) -> set[str]:
@@ -299,7 +301,7 @@ class ParallelRunner(Generic[T, R]):
                 begin.wait()
                 work = self._take(place, None) if work is None else work
                 while work is not None and not self._stopped.is_set():
-                    self._tell(place, work, lane.measure(work))
+                    self._report(place, work, lane.measure(work))
                     work = self._take(place, work)
                 self._leave(place)
             self._news.put(None)
@@ -323,7 +325,7 @@ class ParallelRunner(Generic[T, R]):
                     work = self._next(last)
                 if work is not None:
                     self._ahead = [one for one in self._ahead if one is not work]
-                    self._meet(place, work)
+                    self._record_neighbours(place, work)
                     return work
                 if not waits:
                     break
@@ -338,7 +340,7 @@ class ParallelRunner(Generic[T, R]):
 
         def rank(work: T) -> tuple[bool, int]:
             elsewhere = sides is not None and self._sides(work) != sides
-            neighbours = min((self._together.neighbours_of(kind) for kind in self._kinds[id(work)]), default=0)
+            neighbours = min((self._contention.neighbours_of(kind) for kind in self._kinds[id(work)]), default=0)
             return elsewhere, neighbours or len(CLASSES) + 1
 
         return min(free, key=rank, default=None)
@@ -346,7 +348,7 @@ class ParallelRunner(Generic[T, R]):
     def _sides(self, work: T) -> list[tuple[object, ...]]:
         return [trial.side.process for trial in self._trials(work)]
 
-    def _meet(self, place: int, work: T) -> None:
+    def _record_neighbours(self, place: int, work: T) -> None:
         """Note who runs next to whom from now on."""
         mine: dict[str, None] = {}
         for other, theirs in self._running.values():
@@ -359,15 +361,15 @@ class ParallelRunner(Generic[T, R]):
             self._running.pop(place, None)
             self._turn.notify_all()
 
-    def _tell(self, place: int, work: T, result: R) -> None:
+    def _report(self, place: int, work: T, result: R) -> None:
         """Hand a result on with what ran next to it, unless its children were ended by a stop."""
         if self._stopped.is_set():
             return
         with self._turn:
             beside = [*self._running[place][1]] if place in self._running else []
-        kinds = [self._together.class_of(trial) for trial in self._trials(work)]
+        kinds = [self._contention.class_of(trial) for trial in self._trials(work)]
         facts: JsonDict = {
-            "cpus": list(self._together.leases[place]),
+            "cpus": list(self._contention.leases[place]),
             "class": max(kinds, key=CLASSES.index),
             "beside": _shorten(beside),
         }
