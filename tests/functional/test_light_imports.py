@@ -32,7 +32,7 @@ def test_the_nouns_need_the_standard_library_alone(statement: str) -> None:
     "module",
     [
         "opperf.child.__main__",
-        "opperf.child.worker.jobs",
+        "opperf.child.worker.handler",
         "opperf.child.measure.engine",
         "opperf.child.backends.null.runtime",
         "opperf.catalog",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from opperf.child.backends.torch.runtime import start
 from opperf.child.measure.disturbance import ProcessCounters
-from opperf.child.worker.jobs import Jobs
+from opperf.child.worker.handler import Handler
 from opperf.domain.case import Case
 from opperf.domain.message.requests import Measure, Prepare
 from opperf.domain.plan import Settings, Side, Trial
@@ -21,8 +21,8 @@ inputs = {"input": TensorSpec((8, 16)), "mat2": TensorSpec((16, 4))}
 trial = Trial(Case("torch:torch.mm", inputs), Side("torch", implementation="torch.mm"), "forward")
 backend = start(Side("torch"))
 before = set(sys.modules)
-jobs = Jobs(backend, ProcessCounters(), Path.cwd())
-prepared = jobs.answer(Prepare(trial))
-jobs.answer(Measure(prepared.handle, Settings(warmup=1, runs=3)))
+handler = Handler(backend, ProcessCounters(), Path.cwd())
+prepared = handler.answer(Prepare(trial))
+handler.answer(Measure(prepared.handle, Settings(warmup=1, runs=3)))
 homes = {name.partition(".")[0] for name in set(sys.modules) - before}
 print(json.dumps({"flops": prepared.facts["flops"], "compiler": sorted(homes & {"sympy", "mpmath"})}))

@@ -23,7 +23,7 @@ from opperf.child.measure.disturbance import NoCounters, ProcessCounters
 from opperf.child.worker import process
 from opperf.child.worker.conversation import Conversation
 from opperf.child.worker.failures import failure
-from opperf.child.worker.jobs import Jobs
+from opperf.child.worker.handler import Handler
 from opperf.domain.device import FLOAT32_PRODUCTS
 from opperf.domain.message.replies import Agreement, Hello
 from opperf.domain.message.requests import Compare, JudgingRequest, Limits, R, Request
@@ -78,34 +78,34 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits, im
         return 1
     _send(replies, answer_line(0, hello, protocol=PROTOCOL))
     counters = NoCounters() if backend.name == "null" else ProcessCounters()
-    jobs = Jobs(backend, counters, Path(limits.folder), limits.plugins, **_comparison(side))
+    handler = Handler(backend, counters, Path(limits.folder), limits.plugins, **_comparison(side))
     on_device = backend.side.device != "cpu"
 
     def answer(request: Request[Any]) -> Any:
-        reply = _answer(jobs, request)
+        reply = _answer(handler, request)
         if on_device:
             backend.wait([])  # an error that a device reports late is this request's, not the next one's
         return reply
 
-    Conversation((requests, replies), jobs, answer, lambda: on_device and _is_dead(backend)).go_on()
+    Conversation((requests, replies), handler, answer, lambda: on_device and _is_dead(backend)).go_on()
     return 0
 
 
-def _answer(jobs: Jobs, request: Request[R]) -> R:
+def _answer(handler: Handler, request: Request[R]) -> R:
     """Return the reply to a request."""
-    return _desk(jobs).answer(request) if isinstance(request, JudgingRequest) else jobs.answer(request)
+    return _desk(handler).answer(request) if isinstance(request, JudgingRequest) else handler.answer(request)
 
 
 @cache
-def _desk(jobs: Jobs) -> Desk:
+def _desk(handler: Handler) -> Desk:
     """Return who answers a judge: no other child waits for that import."""
     from opperf.child.judging.desk import Desk
 
-    return Desk(jobs.backend, jobs.names)
+    return Desk(handler.backend, handler.names)
 
 
 def _comparison(side: Side) -> Mapping[str, Callable[[Compare], Agreement]]:
-    """Return the comparison of results where the reference computes, which has NumPy, as an argument of `Jobs`."""
+    """Return the comparison of results where the reference computes, which has NumPy, as an argument of `Handler`."""
     if not side.is_reference:
         return {}
     from opperf.child.judging.reference import Comparison

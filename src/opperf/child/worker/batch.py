@@ -19,7 +19,7 @@ from opperf.child.measure.disturbance import NoCounters
 from opperf.child.measure.host import fix_allocator
 from opperf.child.worker.directions import call_once
 from opperf.child.worker.failures import failure
-from opperf.child.worker.jobs import Jobs
+from opperf.child.worker.handler import Handler
 from opperf.domain.backend import Backend
 from opperf.domain.call import Work
 from opperf.domain.message.batch import Batch
@@ -55,12 +55,12 @@ def _outcomes(batch: Batch) -> dict[str, object]:
         marks = backends.ranges(side.framework)
     except Exception as error:  # a broken installation may raise anything, which is the answer
         return dict.fromkeys((one.label for one in batch.trials), failure(error).reason.to_json())
-    jobs = Jobs(backend, NoCounters(), Path(batch.folder))
+    handler = Handler(backend, NoCounters(), Path(batch.folder))
     observer = None if batch.execution_trace is None else marks.Observer(batch.execution_trace)
     outcomes: dict[str, object] = {}
     for entry in batch.trials:
         try:
-            work = jobs.work(entry.trial, batch.seed)
+            work = handler.work(entry.trial, batch.seed)
             if observer is not None:
                 with observer.observe(entry.label):
                     call_once(backend, work)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, BinaryIO
 
 from opperf.child.worker.failures import failure
-from opperf.child.worker.jobs import Jobs
+from opperf.child.worker.handler import Handler
 from opperf.domain.measurement import Measurement, Samples
 from opperf.domain.message import replies, requests
 from opperf.domain.message.requests import Request
@@ -30,13 +30,13 @@ class Conversation:
     def __init__(
         self,
         pipes: tuple[BinaryIO, BinaryIO],
-        jobs: Jobs,
+        handler: Handler,
         answer: Callable[[Request[Any]], Any],
         is_dead: Callable[[], bool],
     ) -> None:
         self._requests, self._replies = pipes
         self._process = os.getpid()
-        self._jobs = jobs
+        self._handler = handler
         self._answer = answer
         self._is_dead = is_dead
         #: The request that is read and not answered.
@@ -65,7 +65,7 @@ class Conversation:
 
     def _reply(self, number: int, request: Request[Any]) -> None:
         try:
-            stage = self._jobs.stage(request)
+            stage = self._handler.stage(request)
             if stage is not None:
                 self._within(stage, number, request)
                 return
@@ -107,7 +107,7 @@ class Conversation:
             self._send(line)
             self.go_on(WITHIN)
             if isinstance(request, requests.Prepare):
-                self._jobs.settle()
+                self._handler.settle()
             return self._times()
 
         try:
@@ -127,7 +127,7 @@ class Conversation:
 
     def _failed(self, number: int, error: BaseException) -> bytes:
         reply = failure(error)
-        self._jobs.tracers.restore()
+        self._handler.tracers.restore()
         return answer_line(number, replace(reply, last=reply.last or self._is_dead()))
 
     def _send(self, line: bytes) -> None:

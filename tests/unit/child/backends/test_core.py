@@ -15,7 +15,7 @@ from opperf.child.backends.binding import call
 from opperf.child.measure.block import ProcessClock
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.worker.code import Plugins
-from opperf.child.worker.jobs import Jobs
+from opperf.child.worker.handler import Handler
 from opperf.child.worker.names import NOT_BOUND, Names
 from opperf.domain.backend import Backend, HostValue, Unsupported
 from opperf.domain.call import Bound, Work
@@ -138,7 +138,7 @@ def test_a_core_is_enough_to_prepare_a_trial_and_an_operator_it_does_not_bind_is
     core = Core()
     names = Names(core, tmp_path, Plugins(tmp_path, ()))
     case = Case("abs", {"data": TensorSpec((3,))})
-    work = Jobs(core, NoCounters(), tmp_path).work(Trial(case, Side("null"), "forward"), 0)
+    work = Handler(core, NoCounters(), tmp_path).work(Trial(case, Side("null"), "forward"), 0)
     assert all(value >= 0 for value in work.function(*work.arguments))
     with pytest.raises(Unsupported, match=f"null has no `exp`: {NOT_BOUND}"):
         names.call(Trial(Case("exp"), Side("null"), "forward"))

@@ -12,7 +12,7 @@ from opperf.child.backends.null.runtime import NullBackend
 from opperf.child.backends.null.scripts import STEADY_NS
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.worker.counting import MOST_MADE_NS
-from opperf.child.worker.jobs import Jobs
+from opperf.child.worker.handler import Handler
 from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.message.requests import Prepare
@@ -34,9 +34,9 @@ class Counting(NullBackend):
         self.long.append(long)
 
 
-def prepare(jobs: Jobs, implementation: str | Code = "steady") -> None:
+def prepare(handler: Handler, implementation: str | Code = "steady") -> None:
     trial = Trial(CASE, Side("null", implementation=implementation), "forward")
-    jobs.answer(Prepare(trial))
+    handler.answer(Prepare(trial))
 
 
 @each(("of_own", "without_elements"), [(True, False), (False, True)])
@@ -47,14 +47,14 @@ def test_own_code_never_gets_tensors_without_elements_however_long_it_takes(
     monkeypatch.setattr("opperf.child.worker.counting.MOST_MADE_NS", -1)
     (tmp_path / "own_long.py").write_text("def call(x): return x\n")
     backend = Counting(Side("null"))
-    prepare(Jobs(backend, NoCounters(), tmp_path), Code("own_long.py:call") if of_own else "steady")
+    prepare(Handler(backend, NoCounters(), tmp_path), Code("own_long.py:call") if of_own else "steady")
     assert backend.long == [without_elements]
 
 
 def test_long_calls_are_made_to_be_counted_for_as_long_as_it_takes_to_import_the_other_way() -> None:
     slowdown = MOST_MADE_NS // 2 // STEADY_NS
     backend = Counting(Side("null", settings={"slowdown": str(slowdown)}))
-    jobs = Jobs(backend, NoCounters(), Path())
+    handler = Handler(backend, NoCounters(), Path())
     for _ in range(4):
-        prepare(jobs)
+        prepare(handler)
     assert backend.long == [False, False, True, True]

@@ -15,7 +15,7 @@ from opperf.child.measure.disturbance import NoCounters
 from opperf.child.worker import exam
 from opperf.child.worker.correctness import WrongResult
 from opperf.child.worker.failures import failure
-from opperf.child.worker.jobs import Jobs
+from opperf.child.worker.handler import Handler
 from opperf.child.worker.seal import Patched
 from opperf.child.worker.side_work import Overseer, Times, Unfair
 from opperf.domain.case import Case
@@ -102,13 +102,13 @@ def backend() -> NumpyBackend:
 
 
 @pytest.fixture
-def jobs(backend: NumpyBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Jobs:
+def handler(backend: NumpyBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Handler:
     clock = VirtualTime()
     monkeypatch.setitem(sys.modules, "virtual_time", SimpleNamespace(spend=clock.spend))
     backend.clock = clock
     # What else runs in the process of the tests is not the function's.
     monkeypatch.setattr(Overseer, "_read", lambda _, **__: Times())
-    return Jobs(backend, NoCounters(), tmp_path)
+    return Handler(backend, NoCounters(), tmp_path)
 
 
 def softmax(folder: Path, body: str, *, head: str = HEAD) -> Trial:
@@ -126,42 +126,44 @@ def own(folder: Path, body: str, *, declaration: str = "") -> Trial:
     )
 
 
-def take_turns(jobs: Jobs, trial: Trial, rounds: int = 3) -> dict[str, Any]:
+def take_turns(handler: Handler, trial: Trial, rounds: int = 3) -> dict[str, Any]:
     """Prepare a trial and take a turn, as often as that; return the facts."""
     facts: dict[str, Any] = {}
     for _ in range(rounds):
-        preparation = jobs.answer(Prepare(trial, check="timed", offset=64))
+        preparation = handler.answer(Prepare(trial, check="timed", offset=64))
         facts = {**preparation.facts}
-        jobs.answer(Turn(preparation.handle, 2))
-        jobs.answer(Release(preparation.handle))
+        handler.answer(Turn(preparation.handle, 2))
+        handler.answer(Release(preparation.handle))
     return facts
 
 
 @pytest.mark.parametrize(("body", "text"), WRONG.values(), ids=WRONG)
-def test_a_function_that_is_wrong_in_what_is_timed_fails(jobs: Jobs, tmp_path: Path, body: str, text: str) -> None:
+def test_a_function_that_is_wrong_in_what_is_timed_fails(
+    handler: Handler, tmp_path: Path, body: str, text: str
+) -> None:
     with pytest.raises(WrongResult) as caught:
-        take_turns(jobs, softmax(tmp_path, body))
+        take_turns(handler, softmax(tmp_path, body))
     assert text in str(caught.value)
     assert failure(caught.value).reason.slug == "wrong_result"
 
 
 @pytest.mark.parametrize("body", [body for body, _ in WRONG.values()], ids=WRONG)
-def test_the_check_before_anything_is_timed_lets_most_of_them_pass(jobs: Jobs, tmp_path: Path, body: str) -> None:
-    preparation = jobs.answer(Prepare(softmax(tmp_path, body), check="small"))
-    assert jobs.answer(Turn(preparation.handle, 2)).samples.samples
+def test_the_check_before_anything_is_timed_lets_most_of_them_pass(handler: Handler, tmp_path: Path, body: str) -> None:
+    preparation = handler.answer(Prepare(softmax(tmp_path, body), check="small"))
+    assert handler.answer(Turn(preparation.handle, 2)).samples.samples
 
 
-def test_a_run_checks_timed_calls_as_turns_do(jobs: Jobs, tmp_path: Path) -> None:
-    handle = jobs.answer(Prepare(softmax(tmp_path, WRONG["a cache by address"][0]), check="timed")).handle
+def test_a_run_checks_timed_calls_as_turns_do(handler: Handler, tmp_path: Path) -> None:
+    handle = handler.answer(Prepare(softmax(tmp_path, WRONG["a cache by address"][0]), check="timed")).handle
     with pytest.raises(WrongResult, match=r"^wrong result in timed call 1: element \d+ of tensor 0 is .* of numpy:"):
-        jobs.answer(Measure(handle, Settings(runs=4, warmup=1)))
+        handler.answer(Measure(handle, Settings(runs=4, warmup=1)))
 
 
-def test_an_honest_function_is_measured_and_its_record_says_what_was_checked(jobs: Jobs, tmp_path: Path) -> None:
+def test_an_honest_function_is_measured_and_its_record_says_what_was_checked(handler: Handler, tmp_path: Path) -> None:
     trial = softmax(tmp_path, "    return right(x)")
-    assert take_turns(jobs, trial)["checked"] == "timed calls against numpy:composition:softmax"
-    handle = jobs.answer(Prepare(trial, check="timed")).handle
-    measurement = jobs.answer(Measure(handle, Settings(runs=4, warmup=1)))
+    assert take_turns(handler, trial)["checked"] == "timed calls against numpy:composition:softmax"
+    handle = handler.answer(Prepare(trial, check="timed")).handle
+    measurement = handler.answer(Measure(handle, Settings(runs=4, warmup=1)))
     assert measurement.facts["checked"] == "timed calls against numpy:composition:softmax"
     assert {sample.wall_ns // sample.calls for sample in measurement.time.samples} == {1_001_001}
 
@@ -179,21 +181,21 @@ HONEST = {
 
 @pytest.mark.parametrize(("body", "declaration"), HONEST.values(), ids=HONEST)
 def test_honest_functions_without_a_reference_are_held_against_a_copy(
-    jobs: Jobs, tmp_path: Path, body: str, declaration: str
+    handler: Handler, tmp_path: Path, body: str, declaration: str
 ) -> None:
-    facts = take_turns(jobs, own(tmp_path, body, declaration=declaration))
+    facts = take_turns(handler, own(tmp_path, body, declaration=declaration))
     assert facts["checked"] == "timed calls against a call on a copy of the same values"
 
 
-def test_a_cache_by_address_is_seen_without_a_reference(jobs: Jobs, tmp_path: Path) -> None:
+def test_a_cache_by_address_is_seen_without_a_reference(handler: Handler, tmp_path: Path) -> None:
     with pytest.raises(WrongResult, match=r"timed call 1: element .* of a call on a copy of the same values \("):
-        take_turns(jobs, own(tmp_path, WRONG["a cache by address"][0]))
+        take_turns(handler, own(tmp_path, WRONG["a cache by address"][0]))
 
 
-def test_results_that_differ_from_call_to_call_are_not_compared(jobs: Jobs, tmp_path: Path) -> None:
+def test_results_that_differ_from_call_to_call_are_not_compared(handler: Handler, tmp_path: Path) -> None:
     trial = own(tmp_path, "    return right(x) + np.random.random()")
-    handle = jobs.answer(Prepare(trial, check="timed")).handle
-    measurement = jobs.answer(Measure(handle, Settings(runs=4, warmup=1)))
+    handle = handler.answer(Prepare(trial, check="timed")).handle
+    measurement = handler.answer(Measure(handle, Settings(runs=4, warmup=1)))
     assert measurement.facts["checked"] == "no: its results differ from call to call"
 
 
@@ -202,20 +204,22 @@ FINGERPRINT = (
 )
 
 
-def test_a_function_that_remembers_results_by_their_values_is_told_by_its_time(jobs: Jobs, tmp_path: Path) -> None:
+def test_a_function_that_remembers_results_by_their_values_is_told_by_its_time(
+    handler: Handler, tmp_path: Path
+) -> None:
     with pytest.raises(Unfair) as caught:
-        take_turns(jobs, softmax(tmp_path, f"{FINGERPRINT}    return cache['y']"))
+        take_turns(handler, softmax(tmp_path, f"{FINGERPRINT}    return cache['y']"))
     reason = failure(caught.value).reason
     assert reason.slug == "remembers_results"
     assert reason.message.startswith("remembers results: a call takes 1001.0 us with new values, and 1.0 us with those")
 
 
 def test_one_pair_of_calls_that_take_as_long_acquits_a_function(
-    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    handler: Handler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pairs = iter([*[(3_000_000, 1_000)] * (exam.PAIRS - 1), (7_200_000, 5_096_000)])
     monkeypatch.setattr(exam.Exam, "_pair", lambda *_: next(pairs))
-    take_turns(jobs, softmax(tmp_path, "    return right(x)"))
+    take_turns(handler, softmax(tmp_path, "    return right(x)"))
     assert next(pairs, None) is None
 
 
@@ -239,7 +243,7 @@ PATCHED = {
 
 @pytest.mark.parametrize(("head", "what"), PATCHED.values(), ids=PATCHED)
 def test_a_function_that_replaces_what_measures_it_fails(
-    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: str, what: str
+    handler: Handler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: str, what: str
 ) -> None:
     import time
 
@@ -252,32 +256,32 @@ def test_a_function_that_replaces_what_measures_it_fails(
         monkeypatch.setattr(owner, name, getattr(owner, name))  # put back behind the test
     monkeypatch.setattr(correctness.leeway, "__code__", correctness.leeway.__code__)
     with pytest.raises(Patched) as caught:
-        take_turns(jobs, softmax(tmp_path, "    return right(x)", head=head))
+        take_turns(handler, softmax(tmp_path, "    return right(x)", head=head))
     reason = failure(caught.value).reason
     assert (reason.slug, what in reason.message) == ("patched", True)
 
 
-def test_inputs_stay_in_their_place_and_have_other_values_in_each_turn(jobs: Jobs, tmp_path: Path) -> None:
+def test_inputs_stay_in_their_place_and_have_other_values_in_each_turn(handler: Handler, tmp_path: Path) -> None:
     body = "    cache.setdefault('calls', []).append((x.ctypes.data, x[0, 0], x[-1, -1]))\n    return right(x)"
-    handle = jobs.answer(Prepare(softmax(tmp_path, body), check="timed")).handle
+    handle = handler.answer(Prepare(softmax(tmp_path, body), check="timed")).handle
     calls = sys.modules["opperf_plugin_mine"].cache["calls"]
     turns = []
     for _ in range(3):
         calls.clear()
-        jobs.answer(Turn(handle, 2, 3))
+        handler.answer(Turn(handle, 2, 3))
         turns.append(list(calls))
     timed = [turn[-1] for turn in turns]
     assert len({address for turn in turns for address, *_ in turn}) == 1
     assert len({first for _, first, _ in timed}) == len({last for *_, last in timed}) == 3
 
 
-def test_what_cannot_be_checked_says_why(jobs: Jobs, tmp_path: Path) -> None:
+def test_what_cannot_be_checked_says_why(handler: Handler, tmp_path: Path) -> None:
     trial = Trial(catalog()["dropout"].case("small"), Side("numpy"), "forward")
-    assert jobs.answer(Prepare(trial, check="timed")).facts["checked"] == "no: its results are random"
+    assert handler.answer(Prepare(trial, check="timed")).facts["checked"] == "no: its results are random"
 
 
-def test_values_that_stand_in_the_case_stay(jobs: Jobs, tmp_path: Path) -> None:
+def test_values_that_stand_in_the_case_stay(handler: Handler, tmp_path: Path) -> None:
     softmax(tmp_path, "    return right(x)")
     case = Case("softmax", {"data": TensorSpec(SHAPE, values="sorted")}, {"axis": -1})
     trial = Trial(case, Side("numpy", implementation=Code("mine.py:f")), "forward")
-    assert take_turns(jobs, trial)["checked"].endswith("; the values of data are always the same")
+    assert take_turns(handler, trial)["checked"].endswith("; the values of data are always the same")

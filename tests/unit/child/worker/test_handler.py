@@ -15,7 +15,7 @@ from opperf.child.backends.null.runtime import NullBackend
 from opperf.child.backends.null.scripts import Scripts
 from opperf.child.measure.disturbance import NoCounters
 from opperf.child.worker.failures import failure
-from opperf.child.worker.jobs import Jobs
+from opperf.child.worker.handler import Handler
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 from opperf.domain.measurement import Measurement, Sample, Samples
@@ -43,47 +43,47 @@ ADD = Trial(Case("add", {"lhs": TensorSpec((4,)), "rhs": TensorSpec((4,))}), Sid
 
 
 @pytest.fixture
-def jobs() -> Jobs:
-    """The jobs of a child with the null framework."""
-    return Jobs(NullBackend(Side("null")), NoCounters(), Path())
+def handler() -> Handler:
+    """The handler of a child with the null framework."""
+    return Handler(NullBackend(Side("null")), NoCounters(), Path())
 
 
-def prepared(jobs: Jobs, trial: Trial) -> Preparation:
+def prepared(handler: Handler, trial: Trial) -> Preparation:
     """Return the answer to the request to prepare a trial."""
-    return jobs.answer(Prepare(trial))
+    return handler.answer(Prepare(trial))
 
 
 @pytest.mark.parametrize(
     ("nanoseconds", "results", "calls"), [(10**8 - 1, False, 2), (10**8, False, 1), (10**8, True, 1)]
 )
 def test_another_place_for_results_costs_a_call_unless_one_takes_long(
-    jobs: Jobs, nanoseconds: int, results: bool, calls: int, monkeypatch: pytest.MonkeyPatch
+    handler: Handler, nanoseconds: int, results: bool, calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Scripts, "steady", lambda script, *_: script.spend(nanoseconds))
-    jobs.answer(Prepare(STEADY, offset=1, results=results))
-    assert jobs.backend.clock.wall() == calls * nanoseconds
+    handler.answer(Prepare(STEADY, offset=1, results=results))
+    assert handler.backend.clock.wall() == calls * nanoseconds
 
 
-def test_a_prepared_trial_is_measured_by_its_handle(jobs: Jobs) -> None:
-    handle = prepared(jobs, STEADY).handle
-    result = jobs.answer(Measure(handle, Settings(runs=5)))
+def test_a_prepared_trial_is_measured_by_its_handle(handler: Handler) -> None:
+    handle = prepared(handler, STEADY).handle
+    result = handler.answer(Measure(handle, Settings(runs=5)))
     assert result.time.seconds() == [1e-4] * 5
     assert result.facts["implementation"] == "null:steady"
 
 
-def test_the_calls_of_preparing_are_the_first_of_the_warm_up(jobs: Jobs) -> None:
-    answer = prepared(jobs, STEADY)
+def test_the_calls_of_preparing_are_the_first_of_the_warm_up(handler: Handler) -> None:
+    answer = prepared(handler, STEADY)
     assert answer.spent["calls"] == 1e-4
     for warmup in (0, 1, 7):
         settings = Settings(runs=1, warmup=warmup)
-        result = jobs.answer(Measure(answer.handle, settings))
+        result = handler.answer(Measure(answer.handle, settings))
         assert result.facts["warmup_calls"] == max(1, warmup)
 
 
-def test_a_native_loop_is_timed_beside_python(jobs: Jobs) -> None:
-    handle = prepared(jobs, STEADY).handle
-    jobs.answer(BuildLoops("/cache"))
-    result = jobs.answer(Measure(handle, Settings(runs=5, loop="native")))
+def test_a_native_loop_is_timed_beside_python(handler: Handler) -> None:
+    handle = prepared(handler, STEADY).handle
+    handler.answer(BuildLoops("/cache"))
+    result = handler.answer(Measure(handle, Settings(runs=5, loop="native")))
     native = result.samples("time_native")
     assert native is not None
     assert result.time.seconds() == [1e-4] * 5
@@ -102,85 +102,85 @@ def test_what_cannot_be_called_without_python_is_measured_from_python_and_says_w
     setting: dict[str, str], slug: str, why: str
 ) -> None:
     side = Side("null", settings=setting)
-    jobs = Jobs(NullBackend(side), NoCounters(), Path())
-    handle = prepared(jobs, replace(ADD, side=side)).handle
-    jobs.answer(BuildLoops("/cache"))
-    result = jobs.answer(Measure(handle, Settings(runs=5, loop="native")))
+    handler = Handler(NullBackend(side), NoCounters(), Path())
+    handle = prepared(handler, replace(ADD, side=side)).handle
+    handler.answer(BuildLoops("/cache"))
+    result = handler.answer(Measure(handle, Settings(runs=5, loop="native")))
     assert result.samples("time_native") is None
     assert len(result.time.samples) == 5
     assert [(warning.slug, warning.message) for warning in result.warnings] == [(slug, why)]
 
 
-def test_a_framework_whose_profiler_is_not_read_has_no_profiler_clock(jobs: Jobs) -> None:
-    handle = prepared(jobs, STEADY).handle
+def test_a_framework_whose_profiler_is_not_read_has_no_profiler_clock(handler: Handler) -> None:
+    handle = prepared(handler, STEADY).handle
     with pytest.raises(Unsupported) as caught:
-        jobs.answer(Measure(handle, Settings(clock="profiler")))
+        handler.answer(Measure(handle, Settings(clock="profiler")))
     assert caught.value.slug == "no_profiler_clock"
 
 
-def test_the_profilers_clock_is_the_frameworks_own(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_profilers_clock_is_the_frameworks_own(handler: Handler, monkeypatch: pytest.MonkeyPatch) -> None:
     class Own:
         def measure(self, backend: Any, counters: Any, work: Any, settings: Settings, *, took: Any) -> Measurement:
             return Measurement({"time": Samples((Sample(1, settings.runs or 0, 0),))}, facts={"took": list(took)})
 
-    monkeypatch.setattr("opperf.child.worker.jobs.profiler_clock", lambda framework: Own())
+    monkeypatch.setattr("opperf.child.worker.handler.profiler_clock", lambda framework: Own())
     settings = Settings(clock="profiler", runs=5)
-    result = jobs.answer(Measure(prepared(jobs, STEADY).handle, settings))
+    result = handler.answer(Measure(prepared(handler, STEADY).handle, settings))
     assert result.time.samples[0].wall_ns == 5
     assert (result.facts["took"], result.facts["implementation"]) == ([100_000], "null:steady")
 
 
-def test_handles_are_not_given_twice(jobs: Jobs) -> None:
-    first = prepared(jobs, STEADY).handle
-    jobs.answer(Release(first))
-    assert prepared(jobs, STEADY).handle != first
+def test_handles_are_not_given_twice(handler: Handler) -> None:
+    first = prepared(handler, STEADY).handle
+    handler.answer(Release(first))
+    assert prepared(handler, STEADY).handle != first
 
 
-def test_a_released_trial_is_gone(jobs: Jobs) -> None:
-    handle = prepared(jobs, STEADY).handle
-    jobs.answer(Release(handle))
+def test_a_released_trial_is_gone(handler: Handler) -> None:
+    handle = prepared(handler, STEADY).handle
+    handler.answer(Release(handle))
     with pytest.raises(KeyError):
-        jobs.answer(Measure(handle, Settings()))
+        handler.answer(Measure(handle, Settings()))
 
 
-def test_releasing_twice_does_no_harm(jobs: Jobs) -> None:
-    handle = prepared(jobs, STEADY).handle
-    jobs.answer(Release(handle))
-    jobs.answer(Release(handle))
-    assert prepared(jobs, STEADY).handle == handle + 1
+def test_releasing_twice_does_no_harm(handler: Handler) -> None:
+    handle = prepared(handler, STEADY).handle
+    handler.answer(Release(handle))
+    handler.answer(Release(handle))
+    assert prepared(handler, STEADY).handle == handle + 1
 
 
 def test_a_release_says_what_is_held_beyond_what_was_after_the_first(
-    jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+    handler: Handler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = iter([500, 700, 400])
-    monkeypatch.setattr("opperf.child.worker.jobs.private_bytes", lambda: next(held))
-    assert [jobs.answer(Release(1)) for _ in range(3)] == [Remainder(0), Remainder(200), Remainder(-100)]
+    monkeypatch.setattr("opperf.child.worker.handler.private_bytes", lambda: next(held))
+    assert [handler.answer(Release(1)) for _ in range(3)] == [Remainder(0), Remainder(200), Remainder(-100)]
 
 
-def test_nobody_answers_who_is_told_to_leave(jobs: Jobs) -> None:
+def test_nobody_answers_who_is_told_to_leave(handler: Handler) -> None:
     with pytest.raises(KeyError, match="Quit"):
-        jobs.answer(Quit())
+        handler.answer(Quit())
 
 
-def test_a_neutral_name_means_its_binding(jobs: Jobs) -> None:
-    assert jobs.answer(Describe("add")) == Meaning("add", "add", {"lhs": "lhs", "rhs": "rhs"})
+def test_a_neutral_name_means_its_binding(handler: Handler) -> None:
+    assert handler.answer(Describe("add")) == Meaning("add", "add", {"lhs": "lhs", "rhs": "rhs"})
 
 
-def test_a_function_without_a_binding_means_itself(jobs: Jobs) -> None:
-    assert jobs.answer(Describe("steady")) == Meaning("steady")
+def test_a_function_without_a_binding_means_itself(handler: Handler) -> None:
+    assert handler.answer(Describe("steady")) == Meaning("steady")
 
 
-def test_an_unknown_name_has_near_ones(jobs: Jobs) -> None:
-    answer = jobs.answer(Describe("stedy"))
+def test_an_unknown_name_has_near_ones(handler: Handler) -> None:
+    answer = handler.answer(Describe("stedy"))
     assert (answer.path, answer.operator) == (None, None)
     assert answer.near[0] == "steady"
     assert len(answer.near) <= 5
 
 
 @pytest.fixture
-def bound_jobs(monkeypatch: pytest.MonkeyPatch) -> Jobs:
-    """The jobs of a child whose framework has two names for one function, and lacks an operator."""
+def bound_handler(monkeypatch: pytest.MonkeyPatch) -> Handler:
+    """The handler of a child whose framework has two names for one function, and lacks an operator."""
     backend = NullBackend(Side("null"))
     bindings = {
         "abs": Call("steady", parameters("x=data"), also=("noisy",), note="by hand"),
@@ -190,39 +190,39 @@ def bound_jobs(monkeypatch: pytest.MonkeyPatch) -> Jobs:
     monkeypatch.setattr(backend, "bindings", lambda: bindings)
     scripts = backend.scripts.behaviours()
     monkeypatch.setattr(backend.scripts, "behaviours", lambda: {**scripts, "same": scripts["steady"]})
-    return Jobs(backend, NoCounters(), Path())
+    return Handler(backend, NoCounters(), Path())
 
 
-def test_a_path_of_a_binding_means_its_operator(bound_jobs: Jobs) -> None:
+def test_a_path_of_a_binding_means_its_operator(bound_handler: Handler) -> None:
     for name, path in (("steady", "steady"), ("noisy", "noisy")):
-        meaning = bound_jobs.answer(Describe(name))
+        meaning = bound_handler.answer(Describe(name))
         assert (meaning.path, meaning.operator, meaning.arguments) == (path, "abs", {"x": "data"})
 
 
 def test_what_is_registered_and_bound_to_no_operator_is_discovered(
-    bound_jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+    bound_handler: Handler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # `same` is another path of what `abs` is bound to; `refused` resolves to nothing, and its trial says why.
     monkeypatch.setattr(NullBackend, "registered", lambda self: ["steady", "same", "noisy", "raise", "refused"])
-    assert bound_jobs.answer(Discover()) == Discovery(("raise", "refused"))
+    assert bound_handler.answer(Discover()) == Discovery(("raise", "refused"))
 
 
-def test_the_examples_of_a_registered_operator_are_cases(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_of_a_registered_operator_are_cases(handler: Handler, monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case("null:steady", {"data": TensorSpec((4,))})
     monkeypatch.setattr(
         NullBackend, "examples", lambda self, path, size: [case] if (path, size) == ("steady", "small") else []
     )
-    assert jobs.answer(Discover("steady", "small")) == Discovery(examples=(Example(case),))
-    assert jobs.answer(Discover("steady")) == Discovery()
+    assert handler.answer(Discover("steady", "small")) == Discovery(examples=(Example(case),))
+    assert handler.answer(Discover("steady")) == Discovery()
 
 
-def test_the_null_framework_has_no_registry(jobs: Jobs) -> None:
-    assert jobs.answer(Discover()) == Discovery()
-    assert jobs.answer(Discover("steady")) == Discovery()
+def test_the_null_framework_has_no_registry(handler: Handler) -> None:
+    assert handler.answer(Discover()) == Discovery()
+    assert handler.answer(Discover("steady")) == Discovery()
 
 
-def test_an_operator_that_is_missing_says_why(bound_jobs: Jobs) -> None:
-    answer = bound_jobs.answer(Describe("exp"))
+def test_an_operator_that_is_missing_says_why(bound_handler: Handler) -> None:
+    answer = bound_handler.answer(Describe("exp"))
     assert (answer.path, answer.reason) == (None, "nobody wrote it")
 
 
@@ -238,16 +238,16 @@ def test_a_function_that_constants_make_several_operators_of_is_none_of_them(
     scripts = backend.scripts.behaviours()
     monkeypatch.setattr(backend, "bindings", lambda: bindings)
     monkeypatch.setattr(backend.scripts, "behaviours", lambda: scripts)
-    jobs = Jobs(backend, NoCounters(), Path())
-    assert jobs.answer(Describe("steady")).operator is None
-    assert jobs.answer(Describe("noisy")).operator == "exp"
+    handler = Handler(backend, NoCounters(), Path())
+    assert handler.answer(Describe("steady")).operator is None
+    assert handler.answer(Describe("noisy")).operator == "exp"
 
 
-def test_a_backward_carries_the_fixed_cost_of_one(jobs: Jobs) -> None:
+def test_a_backward_carries_the_fixed_cost_of_one(handler: Handler) -> None:
     # The scripted backward is the forward twice: 2 us of launches, and 4 bytes moved in no time.
     backward = Trial(ADD.case, ADD.side, "backward")
-    assert prepared(jobs, backward).facts["backward_fixed_seconds"] == pytest.approx(2e-6, rel=1e-3)
-    assert "backward_fixed_seconds" not in prepared(jobs, ADD).facts
+    assert prepared(handler, backward).facts["backward_fixed_seconds"] == pytest.approx(2e-6, rel=1e-3)
+    assert "backward_fixed_seconds" not in prepared(handler, ADD).facts
 
 
 def trial(name: str, direction: str = "forward", path: str | None = None) -> Trial:
@@ -255,35 +255,37 @@ def trial(name: str, direction: str = "forward", path: str | None = None) -> Tri
     return Trial(operator(name).case("small"), Side("null", implementation=path), direction)
 
 
-def test_a_trial_of_a_missing_operator_is_not_supported(bound_jobs: Jobs) -> None:
+def test_a_trial_of_a_missing_operator_is_not_supported(bound_handler: Handler) -> None:
     with pytest.raises(Unsupported, match="nobody wrote it") as caught:
-        prepared(bound_jobs, trial("exp"))
+        prepared(bound_handler, trial("exp"))
     assert caught.value.slug == "no_such_operator"
 
 
-def test_a_trial_of_an_unbound_operator_is_not_supported(bound_jobs: Jobs) -> None:
+def test_a_trial_of_an_unbound_operator_is_not_supported(bound_handler: Handler) -> None:
     with pytest.raises(Unsupported, match="not bound yet"):
-        prepared(bound_jobs, trial("tanh"))
+        prepared(bound_handler, trial("tanh"))
 
 
-def test_a_direction_that_a_binding_excludes_is_not_supported(bound_jobs: Jobs) -> None:
+def test_a_direction_that_a_binding_excludes_is_not_supported(bound_handler: Handler) -> None:
     with pytest.raises(Unsupported, match="no gradient here") as caught:
-        prepared(bound_jobs, trial("log", "backward"))
+        prepared(bound_handler, trial("log", "backward"))
     assert caught.value.slug == "no_such_direction"
 
 
 @pytest.mark.parametrize("path", [None, "steady"])
-def test_a_trial_takes_the_arguments_of_its_binding_and_keeps_its_note(path: str | None, bound_jobs: Jobs) -> None:
-    facts = prepared(bound_jobs, trial("abs", path=path)).facts
+def test_a_trial_takes_the_arguments_of_its_binding_and_keeps_its_note(
+    path: str | None, bound_handler: Handler
+) -> None:
+    facts = prepared(bound_handler, trial("abs", path=path)).facts
     assert facts == {"implementation": "null:steady", "note": "by hand"}
 
 
-def test_a_trial_of_another_path_takes_the_arguments_of_its_binding_too(bound_jobs: Jobs) -> None:
-    assert prepared(bound_jobs, trial("abs", path="noisy")).facts == {"implementation": "null:noisy"}
+def test_a_trial_of_another_path_takes_the_arguments_of_its_binding_too(bound_handler: Handler) -> None:
+    assert prepared(bound_handler, trial("abs", path="noisy")).facts == {"implementation": "null:noisy"}
 
 
-def test_an_evaluated_trial_leaves_its_tensors_in_files(jobs: Jobs, tmp_path: Path) -> None:
-    (output,) = jobs.answer(Evaluate(ADD, 0, str(tmp_path))).outputs
+def test_an_evaluated_trial_leaves_its_tensors_in_files(handler: Handler, tmp_path: Path) -> None:
+    (output,) = handler.answer(Evaluate(ADD, 0, str(tmp_path))).outputs
     assert (output.shape, output.dtype) == ((4,), "float32")
     assert (tmp_path / "output_0.bin").read_bytes() == bytes(16)
 
@@ -291,8 +293,8 @@ def test_an_evaluated_trial_leaves_its_tensors_in_files(jobs: Jobs, tmp_path: Pa
 def test_more_threads_than_asked_for_are_doubted_in_every_measurement() -> None:
     backend = NullBackend(Side("null"))
     backend.threads_seen = 3.7
-    jobs = Jobs(backend, NoCounters(), Path())
-    answer = jobs.answer(Measure(prepared(jobs, STEADY).handle, Settings(runs=3)))
+    handler = Handler(backend, NoCounters(), Path())
+    answer = handler.answer(Measure(prepared(handler, STEADY).handle, Settings(runs=3)))
     assert [warning.slug for warning in answer.warnings] == ["threads_not_honoured"]
 
 
@@ -343,8 +345,8 @@ def test_a_long_message_and_a_deep_traceback_are_cut() -> None:
     assert (result.reason.traceback or "").rstrip().endswith("x")
 
 
-def test_a_trial_is_explained_by_what_one_call_runs(jobs: Jobs) -> None:
-    told = jobs.answer(Explain(STEADY, 0))
+def test_a_trial_is_explained_by_what_one_call_runs(handler: Handler) -> None:
+    told = handler.answer(Explain(STEADY, 0))
     assert told.to_json() == {
         "events": [
             {"name": "steady", "kind": "operator", "calls": 1.0, "seconds": 0.0, "by": None},
@@ -354,10 +356,10 @@ def test_a_trial_is_explained_by_what_one_call_runs(jobs: Jobs) -> None:
     }
 
 
-def test_an_operator_that_cannot_run_cannot_be_explained(jobs: Jobs) -> None:
+def test_an_operator_that_cannot_run_cannot_be_explained(handler: Handler) -> None:
     trial = Trial(Case("null:raise"), Side("null", implementation="raise"), "forward")
     with pytest.raises(RuntimeError, match="always raises"):
-        jobs.answer(Explain(trial, 0))
+        handler.answer(Explain(trial, 0))
 
 
 class Picky(NullBackend):
@@ -374,7 +376,7 @@ class Picky(NullBackend):
 
 
 def test_an_operator_that_runs_in_float32_is_skipped_in_a_type_that_it_lacks() -> None:
-    picky = Jobs(Picky("float32"), NoCounters(), Path())
+    picky = Handler(Picky("float32"), NoCounters(), Path())
     with pytest.raises(Unsupported) as caught:
         prepared(picky, replace(ADD, case=ADD.case.with_dtype("int8")))
     assert caught.value.slug == "no_such_dtype"
@@ -383,7 +385,7 @@ def test_an_operator_that_runs_in_float32_is_skipped_in_a_type_that_it_lacks() -
 
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
 def test_an_operator_that_fails_in_float32_too_fails(dtype: str) -> None:
-    picky = Jobs(Picky(), NoCounters(), Path())
+    picky = Handler(Picky(), NoCounters(), Path())
     with pytest.raises(RuntimeError, match="not implemented"):
         prepared(picky, replace(ADD, case=ADD.case.with_dtype(dtype)))
 
@@ -391,4 +393,4 @@ def test_an_operator_that_fails_in_float32_too_fails(dtype: str) -> None:
 def test_what_does_not_fit_into_memory_is_refused_before_it_is_made() -> None:
     backend = NullBackend(Side("null", settings={"free": "40"}))
     with pytest.raises(Unsupported, match=r"48 B of memory \(inputs 32 B, outputs 16 B\), but only 40 B"):
-        prepared(Jobs(backend, NoCounters(), Path()), ADD)
+        prepared(Handler(backend, NoCounters(), Path()), ADD)

@@ -42,7 +42,7 @@ from opperf.domain.plan import NATIVE, PROFILER, TIMED, UNCHECKED, Trial
 EXPLAINED_CALLS = 7
 
 
-class Jobs:
+class Handler:
     """Answers requests with one backend."""
 
     def __init__(
