@@ -229,19 +229,30 @@ def docstrings(module: ast.Module) -> Iterator[ast.Constant]:
 
 
 def unknown_names(modules: Mapping[Path, ast.Module]) -> list[str]:
-    """Return where docstrings name what no code has: no name of it, nor a word of its texts."""
+    """Return where docstrings name what no code has: no name of it, nor a word of its texts.
+
+    Words that a rename has taken out of many modules are in the module itself, or values: another may still have them.
+    """
     documentation = {path: [*docstrings(module)] for path, module in modules.items()}
     known = {name for module in modules.values() for name, _ in names(module)} | set(dir(builtins)) | FOREIGN
     known |= {part for path in modules for part in (*path.with_suffix("").parts, path.name)}
     others = {id(text) for texts in documentation.values() for text in texts}
-    texts = {text for module in modules.values() for text in _texts(module, others)}
-    known.update(re.findall(r"\w+", "\n".join(texts)))
+    texts = {path: [*_texts(module, others)] for path, module in modules.items()}
+    words = {path: {*re.findall(r"\w+", "\n".join(texts[path]))} for path in modules}
+    known.update(*words.values())
+    values = {text for texts_of_module in texts.values() for text in texts_of_module}
+
+    def is_known(name: str, path: Path) -> bool:
+        if name in RETIRED | PRONOUNS:
+            return name in values | words[path] or name in (own for own, _ in names(modules[path]))
+        return name in known
+
     return [
         f"{path}:{text.lineno}: {name}"
         for path, texts_of_module in documentation.items()
         for text in texts_of_module
         for name in NAME.findall(EXAMPLE.sub("", str(text.value)))
-        if name not in known
+        if not is_known(name, path)
     ]
 
 
@@ -335,6 +346,8 @@ def test_a_docstring_that_names_what_is_gone_is_told_with_its_place() -> None:
     source = 'def f(x):\n    """Return what `g` makes of `x`, see `h`.\n\n    >>> f(1)\n    `i`\n    """\n\n\ng = "h"\n'
     assert unknown_names({Path("a.py"): ast.parse(source)}) == []
     assert unknown_names({Path("a.py"): ast.parse(source.replace("g = ", "z = "))}) == ["a.py:2: g"]
+    renamed = ast.parse('def f(x):\n    """Return `own`."""\n')
+    assert unknown_names({Path("a.py"): renamed, Path("b.py"): ast.parse("own = 1")}) == ["a.py:2: own"]
 
 
 def test_no_module_is_named_by_a_participle() -> None:

@@ -75,7 +75,7 @@ class InProcess:
     def of_case(self, case: Case, path: str | None = None, values: Mapping[str, Any] | None = None) -> Subject:
         """Return a case of the catalog, or with `path` (`nd.add`) of that function of the framework.
 
-        `known` holds arguments that are made already, by their names in the case.
+        `values` holds arguments that are made already, by their names in the case.
         """
         definition = catalog().get(case.operator)
         trial = Trial(case, Side(self.backend.name, implementation=path), "forward")

@@ -21,7 +21,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Steps:
-    """The values of a range, made on demand: `low`, then `factor` times that plus `step`."""
+    """The values of a range, made on demand: `low`, then each larger by `step`, or `doubling`."""
 
     low: float
     step: float

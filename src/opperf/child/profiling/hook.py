@@ -76,8 +76,8 @@ class Calls:
     """Puts itself around a function; `begin` and `end` are called around the calls after the first `skip`.
 
     Without `calls` these are all of them. A call within a call, or beside one in another thread, belongs to that one.
-    `begin` says whether it began, and `end` is told the name of the call. `found` says whether there is such a
-    function, `count` how often it was called.
+    `begin` says whether it began, and `end` is told the name of the call. `has_function` says whether there is such
+    a function, `count` how often it was called.
     """
 
     def __init__(

@@ -53,7 +53,7 @@ class Ledger:
 
 
 def summary(text: str, ledger: Ledger) -> str:
-    """Return the summary as JSON text; `told` is the profiler's own in JSON, empty where it adds up no times.
+    """Return the summary as JSON text; `text` is the profiler's own in JSON, empty where it adds up no times.
 
     Times keep the profiler's words and unit; an average is the total over the count.
     """

@@ -31,7 +31,7 @@ class Load:
 def load_of(machine: Mapping[str, object], busy_jobs: int) -> Load | None:
     """Return the load among the facts of a machine: before measuring, or after that, whichever was more.
 
-    After it, `own` is what opperf itself was busy with: the CPUs that its jobs take. A fact is a list of the averages
+    After it, `busy_jobs` is what opperf itself kept busy: the CPUs that its jobs take. A fact is a list of the averages
     over one, five and fifteen minutes; None is returned where it is not known.
 
     >>> str(load_of({"cores_logical": 2, "load": [0.1, 0, 0], "load_after": [25.3, 9, 3]}, busy_jobs=1))

@@ -108,7 +108,7 @@ def configured_frameworks(configs: Sequence[ParamConfig], *, explicit: bool) -> 
 
 
 def unknown_operators(config: ParamConfig, framework: str, describe: Callable[[str], replies.Meaning]) -> Problems:
-    """Return the operators of a config that a framework does not have; `known` says what a path means there."""
+    """Return the operators of a config that a framework does not have; `describe` says what a path means there."""
     problems = Problems()
     for operator in config.operators:
         meaning = operator.meaning

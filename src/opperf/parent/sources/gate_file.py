@@ -79,15 +79,15 @@ def find_gate_file(folder: Path) -> Path | None:
     return shared if shared.is_file() and _shared_table(_parse(read_text(shared), str(shared))) is not None else None
 
 
-def read_gate_file(path: Path, own: Callable[[], Collection[str]] = tuple) -> GateFile:
+def read_gate_file(path: Path, plugin_names: Callable[[], Collection[str]] = tuple) -> GateFile:
     """Read a gate file; raises `InputError` that says what is wrong and where."""
-    return gate_file(read_text(path), path, own)
+    return gate_file(read_text(path), path, plugin_names)
 
 
 def gate_file(text: str, path: Path, plugin_names: Callable[[], Collection[str]] = tuple) -> GateFile:
     """Parse the text of a gate file; its name decides which table is read.
 
-    `own` are the operators of plugins, asked for where there is a name that the catalog does not have. Raises
+    `plugin_names` are the operators of plugins, asked for where there is a name that the catalog does not have. Raises
     `InputError` that says what is wrong and where.
 
     >>> gate_file('base = "torch"', Path("opperf.toml")).base

@@ -34,7 +34,7 @@ GAP = 20e-6
 class Signs:
     """The state of a machine that noise is judged by; None is unknown.
 
-    `taken` and `stolen` are shares of a short watch: of wall time in which a busy loop did not run, and of CPU time
+    `pauses` and `stolen` are shares of a short watch: of wall time in which a busy loop did not run, and of CPU time
     that the hypervisor gave to others.
     """
 

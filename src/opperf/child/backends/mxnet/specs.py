@@ -49,7 +49,7 @@ def plain(array: Any) -> TensorSpec:
 
 
 def case_of(name: str, arrays: Sequence[TensorSpec], attributes: Mapping[str, str], results: Sequence[Any]) -> Case:
-    """Return the case of a call; `written` are arrays that it was given to write into.
+    """Return the case of a call; `results` are arrays that it was told to write into.
 
     Raises `Unsupported` for an operator that no path leads to.
     """

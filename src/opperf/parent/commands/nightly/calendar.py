@@ -45,7 +45,7 @@ def former_nights(store: Archive, name: str) -> list[FormerNight]:
 
 
 def runnable(text: str, declared: Collection[str], where: str) -> str | None:
-    """Return the side to measure a build on again that a database names, where `own` are the sides of the user.
+    """Return the side to measure a build on again that a database names; `declared` are the sides of the user.
 
     None for an interpreter that the user no longer names: it may be another build by now. Raises `InputError` for all
     else that is more than a version: variables, paths, options that the user does not give.

@@ -33,7 +33,7 @@ def requirements() -> list[str]:
 
 
 def prepare(requirements: Sequence[str]) -> None:
-    """Have everything importable that is `needed`; raises `RuntimeError` where pip cannot get it."""
+    """Have the requirements importable, downloaded if they are not; raises `RuntimeError` where pip cannot get it."""
     if all(find_spec(requirement.partition("==")[0]) for requirement in requirements):
         return
     folder = _home() / hashlib.sha256(repr([sorted(requirements), sys.version]).encode()).hexdigest()[:16]
