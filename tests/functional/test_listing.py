@@ -16,6 +16,7 @@ from opperf.catalog import catalog, categories
 from opperf.domain.registry import PRESETS
 from opperf.parent.commands import peaks
 from opperf.parent.commands.peaks import rates_of
+from opperf.parent.documents.machine_signs import Signs
 from opperf.parent.workers import machine_noise
 
 Opperf: TypeAlias = Callable[..., Any]
@@ -88,7 +89,7 @@ def test_doctor_says_what_an_environment_is(opperf: Opperf) -> None:
 
 
 def test_doctor_tells_the_remedy_below_each_noise(opperf: Opperf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_noise, "signs", lambda: machine_noise.Signs(2, governor="powersave"))
+    monkeypatch.setattr(machine_noise, "signs", lambda: Signs(2, governor="powersave"))
     done = opperf("doctor", "--framework", "null")
     assert (
         "noise\n  governor: the frequency governor is `powersave`, so the clock follows the load\n    hint: "
@@ -104,7 +105,7 @@ def test_peaks_of_a_busy_machine_are_marked_and_replace_none_that_are_higher(
     monkeypatch.setattr(peaks, "PRODUCTS", {"float32": (8,)})
 
     def measure(load: float, *words: object) -> tuple[str, list[dict[str, Any]]]:
-        monkeypatch.setattr(machine_noise, "signs", lambda: machine_noise.Signs(2, load=load))
+        monkeypatch.setattr(machine_noise, "signs", lambda: Signs(2, load=load))
         done = opperf("doctor", "--peaks", "--framework", "null", "--format", "json", *words)
         assert done.code == 0, done.err
         return done.err, json.loads(done.out)["peaks"]

@@ -30,6 +30,7 @@ def doctor(
 
     `--peaks` measures how fast the machine can go.
     """
+    from opperf.parent.documents import machine_signs
     from opperf.parent.measuring.calibration import stored_rates
     from opperf.parent.planning.request import plugin_files
     from opperf.parent.planning.selection import Selection
@@ -51,13 +52,13 @@ def doctor(
     default_sides = [settled_side(side) for side in sides(selection, frameworks(selection, here))] if asks else []
     facts, signs = machine.facts(), machine_noise.signs()
     if peaks:
-        _measure(default_sides, plugins, machine_noise.busy(signs))
+        _measure(default_sides, plugins, machine_signs.busy(signs))
     place = (default_sides[0].device if default_sides else "cpu", where.threads)
     rates = [rate for rate in stored_rates() if (rate.device, rate.threads) == place]
     visits = _visits(
         default_sides, plugins, looks=selection.wants_best_device or (not where.device and bool(facts["gpus"]))
     )
-    deliver(document(facts, machine_noise.judge(signs), place, rates, [*visits]), format)
+    deliver(document(facts, machine_signs.judge(signs), place, rates, [*visits]), format)
 
 
 def _visits(sides: Sequence[Side], plugins: Sequence[Path], *, looks: bool) -> Iterator[Visit]:

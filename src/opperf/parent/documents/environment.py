@@ -11,13 +11,15 @@
     python=PATH           an interpreter of the user's own, used as it is
     git:v2.4.0            a commit of a repository, built by a command, both of which the user names beside it
 
-This is the text alone: nothing is looked for, built or run here (`parent/workers/environments.py` does).
+Beside this text stands what the mark of a built one says. Nothing is looked for, built or run here
+(`parent/workers/environments.py` does).
 """
 
 from __future__ import annotations
 
 import os
 import re
+import time
 import urllib.parse
 from dataclasses import replace
 from pathlib import Path
@@ -194,6 +196,31 @@ class EnvironmentSpec:
     def newest_python(self) -> tuple[int, int] | None:
         """The newest Python that the environment can be built for; None where any will do."""
         return NEWEST_PYTHON.get(self.framework or "")
+
+
+@dataclass(frozen=True)
+class BuiltEnvironment:
+    """An environment that opperf built: what its mark says.
+
+    `name` is the folder's, unique; `text` what was asked for. `created` is in seconds since 1970, `size` in bytes
+    (files that uv shares with its own cache count), `packages` is what uv installed, `frameworks` what can be imported.
+    """
+
+    name: str
+    text: str
+    requirements: tuple[str, ...]
+    executable: str
+    python: str
+    frameworks: tuple[str, ...]
+    packages: tuple[str, ...]
+    size: int
+    created: float
+    uv: str
+
+    @property
+    def age(self) -> float:
+        """How long ago it was built, in seconds."""
+        return max(0.0, time.time() - self.created)
 
 
 def _addition(text: str) -> EnvironmentSpec:

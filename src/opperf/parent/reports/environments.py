@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from opperf.parent.reports.document import Column, Document, pick, plain, table
 
 if TYPE_CHECKING:
-    from opperf.parent.workers.environments import BuiltEnvironment
+    from opperf.parent.documents.environment import BuiltEnvironment
 
 
 def document(here: Sequence[str], environments: Sequence[BuiltEnvironment], presets: Mapping[str, str]) -> Document:

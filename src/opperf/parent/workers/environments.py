@@ -28,12 +28,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from opperf.domain.codec import decode
-from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import EnvironmentFailure, InputError, unknown
 from opperf.domain.files.destination import write_text
 from opperf.domain.files.json_text import value_of
 from opperf.domain.registry import FRAMEWORKS, REAL_FRAMEWORKS
-from opperf.parent.documents.environment import EnvironmentSpec
+from opperf.parent.documents.environment import BuiltEnvironment, EnvironmentSpec
 from opperf.parent.workers.installer import BUILD_LIMIT, find_links, listen, uv
 from opperf.parent.workers.package import cache_folder, ensure_folder
 from opperf.parent.workers.passwords import environment_of, hide_passwords
@@ -43,31 +42,6 @@ Progress: TypeAlias = Callable[[str], None]
 _MARK = "ready.json"
 #: The mark of what is built for no spec; it names the folder.
 _WHOLE = "opperf-ready"
-
-
-@dataclass(frozen=True)
-class BuiltEnvironment:
-    """An environment that opperf built: what its mark says.
-
-    `name` is the folder's, unique; `text` what was asked for. `created` is in seconds since 1970, `size` in bytes
-    (files that uv shares with its own cache count), `packages` is what uv installed, `frameworks` what can be imported.
-    """
-
-    name: str
-    text: str
-    requirements: tuple[str, ...]
-    executable: str
-    python: str
-    frameworks: tuple[str, ...]
-    packages: tuple[str, ...]
-    size: int
-    created: float
-    uv: str
-
-    @property
-    def age(self) -> float:
-        """How long ago it was built, in seconds."""
-        return max(0.0, time.time() - self.created)
 
 
 def quiet(text: str) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from tests.each import each
 
+from opperf.parent.documents.machine_signs import Signs, judge
 from opperf.parent.workers import machine_noise
 from opperf.parent.workers.machine import available_memory, cpu_ranges, facts
-from opperf.parent.workers.machine_noise import Signs, facts_of_noise, judge
+from opperf.parent.workers.machine_noise import facts_of_noise
 
 _FILES = {
     "proc/cpuinfo": "processor\t: 0\nmodel name\t: Some CPU\nflags\t\t: fpu avx2 fma hypervisor\n",

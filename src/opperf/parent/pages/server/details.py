@@ -13,6 +13,7 @@ from opperf.domain.units import format_bytes, format_percent
 from opperf.parent.documents.candidates import JudgedRun
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import NoiseRun
+from opperf.parent.documents.machine_signs import Signs, judge
 from opperf.parent.pages.figures import charts
 from opperf.parent.pages.result_page import facts
 from opperf.parent.pages.server.view import Query, View, path
@@ -24,7 +25,6 @@ from opperf.parent.store.database.archive import Archive, Stored
 from opperf.parent.store.database.history import entries
 from opperf.parent.store.database.listing import Floor, floors, machines
 from opperf.parent.store.load import read_value
-from opperf.parent.workers.machine_noise import Signs, judge
 
 #: The most rows of a table.
 MOST_ROWS = 500
