@@ -34,11 +34,12 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.record import Run
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.measuring.fleet.bootstrap import prepare
-from opperf.parent.measuring.fleet.dispatch import Fleet, Wishes
+from opperf.parent.measuring.fleet.dispatch import Fleet
 from opperf.parent.measuring.fleet.engine import Answer, Joined, Order
 from opperf.parent.measuring.fleet.node import Hands
 from opperf.parent.measuring.fleet.ray_engine import Actor, RayEngine
 from opperf.parent.measuring.progress import Silent
+from opperf.parent.planning.wishes import Wishes
 from opperf.parent.store.journal import JournalWriter
 
 NODES, SECONDS = 3, 0.4

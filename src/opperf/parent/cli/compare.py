@@ -71,11 +71,12 @@ def compare(
     from opperf.domain.units import plural
     from opperf.parent.cli.exit import leave_compared
     from opperf.parent.cli.keeping import check_asv_results, keep, lock_outputs, publish
-    from opperf.parent.cli.options import command, inputs, wishes
+    from opperf.parent.cli.options import command, inputs
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands import compare as comparing
     from opperf.parent.commands import compare_suites as suites
     from opperf.parent.planning.request import Request, checking, decisive
+    from opperf.parent.planning.wishes import wishes
     from opperf.parent.reports import report_of
 
     read = [*inputs(operators, what), *(map(Path, operators or ()) if base is None and not new else ())]

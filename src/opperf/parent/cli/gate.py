@@ -17,9 +17,10 @@ from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import write_text
 from opperf.domain.units import plural
 from opperf.parent.cli import options, output
-from opperf.parent.cli.options import command, inputs, wishes
+from opperf.parent.cli.options import command, inputs
 from opperf.parent.cli.output import check_pages, write_pages
 from opperf.parent.cli.places import check_report, take_output
+from opperf.parent.planning.wishes import wishes
 from opperf.parent.sources.option import Option, Overrides
 from opperf.parent.sources.options import Check, Explain, GateOptions, Names, NoCheck, OnFleet, What
 

@@ -122,14 +122,16 @@ def judge(
 
 def _fleet(wish: OnFleet, order: Order, request: Request, bar: Bar) -> AbstractContextManager[Fleet | None]:
     """Return the requested fleet, None without one; whatever a fleet needs is imported for one alone."""
-    wishes = options.wishes(wish)
-    if wishes is None:
+    from opperf.parent.planning.wishes import wishes
+
+    nodes = wishes(wish)
+    if nodes is None:
         return nullcontext()
     from opperf.parent.measuring.fleet.dispatch import judging_fleet
     from opperf.parent.planning.request import plugin_files
 
     plugins = bool(plugin_files(request.what.plugin, request.where.framework, note=bar.note))
-    return judging_fleet(wishes, order.against, room=order.room, plugins=plugins, progress=bar)
+    return judging_fleet(nodes, order.against, room=order.room, plugins=plugins, progress=bar)
 
 
 def exit_code(judgements: Sequence[Judged]) -> int:

@@ -21,9 +21,7 @@ from opperf.parent.sources.options import Labels, What
 from opperf.parent.workers.passwords import own_command
 
 if TYPE_CHECKING:
-    from opperf.parent.measuring.fleet.dispatch import Wishes
     from opperf.parent.measuring.session import Options
-    from opperf.parent.sources.options import OnFleet
 
 
 Words: TypeAlias = Optional[list[str]]
@@ -126,15 +124,6 @@ def run_options(keeping: Keeping, report: Report) -> Options:
         keep_samples=not keeping.no_samples,
         command=command(),
     )
-
-
-def wishes(fleet: OnFleet) -> Wishes | None:
-    """Return the options of a fleet, None without one; raises `InputError` for options that need one."""
-    if fleet.fleet is None and fleet.where is None and fleet.replicate is None:
-        return None
-    from opperf.parent.measuring.fleet.dispatch import wishes
-
-    return wishes(fleet)
 
 
 def command() -> tuple[str, ...]:

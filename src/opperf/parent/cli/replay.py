@@ -60,7 +60,7 @@ def replay(
     """
     from opperf.domain.errors import InputError
     from opperf.parent.cli.keeping import lock_outputs, publish
-    from opperf.parent.cli.options import run_options, wishes
+    from opperf.parent.cli.options import run_options
     from opperf.parent.cli.output import tell, write_suite
     from opperf.parent.cli.places import take_output
     from opperf.parent.cli.progress import Bar
@@ -69,6 +69,7 @@ def replay(
     from opperf.parent.documents.trace import Replay
     from opperf.parent.measuring.progress import Silent
     from opperf.parent.planning.request import Request
+    from opperf.parent.planning.wishes import wishes
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.replay import default_notes, device_text, document, left_out
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from opperf.domain.plan import Plan
     from opperf.domain.record import Run
-    from opperf.parent.measuring.fleet.dispatch import Wishes
     from opperf.parent.measuring.session import Options
     from opperf.parent.planning.request import Request
     from opperf.parent.planning.selection import Selection
+    from opperf.parent.planning.wishes import Wishes
 
 
 def run(
@@ -72,10 +72,11 @@ def run(
     `--strict`, anything failed.
     """
     from opperf.parent.cli.keeping import check_asv_results, lock_outputs, publish
-    from opperf.parent.cli.options import inputs, run_options, wishes
+    from opperf.parent.cli.options import inputs, run_options
     from opperf.parent.cli.output import tell, tell_left_out
     from opperf.parent.commands.capture import capture_workload
     from opperf.parent.planning.request import Request, checking, selection, settings
+    from opperf.parent.planning.wishes import wishes
     from opperf.parent.reports import report_of
     from opperf.parent.reports.formats import check_format
 

@@ -24,13 +24,14 @@ from opperf.parent.measuring.calibration import stored_floors, stored_rates
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, header, outcome
 from opperf.parent.measuring.explain import explain
-from opperf.parent.measuring.fleet.dispatch import Fleet, Wishes, fleet_of
+from opperf.parent.measuring.fleet.dispatch import Fleet, fleet_of
 from opperf.parent.measuring.progress import Progress, Stoppable, planning
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.commit_sides import check_building, with_commits, with_frameworks
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText, parse_side
+from opperf.parent.planning.wishes import Wishes
 from opperf.parent.reports.machine import own_load
 from opperf.parent.sources.options import Building, Deciding
 from opperf.parent.sources.plugin_file import framework_of, named_side

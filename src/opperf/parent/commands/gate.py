@@ -19,7 +19,6 @@ from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import floor_key
 from opperf.parent.documents.judgement import Expectation, Judgement
 from opperf.parent.measuring.calibration import stored_floors
-from opperf.parent.measuring.fleet.dispatch import Wishes
 from opperf.parent.measuring.progress import Progress, planning
 from opperf.parent.measuring.session import Interrupted, Options, Session
 from opperf.parent.planning import request as requests
@@ -27,6 +26,7 @@ from opperf.parent.planning.commit_sides import check_building, is_commit, with_
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.side_text import SideText, read_side
+from opperf.parent.planning.wishes import Wishes
 from opperf.parent.sources.gate_file import GateFile, find_gate_file, overridden, read_gate_file
 from opperf.parent.sources.option import Overrides, group_of
 from opperf.parent.sources.options import Building, GateOptions, What, Where

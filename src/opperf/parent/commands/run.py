@@ -24,7 +24,8 @@ from opperf.parent.workers import gpus
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from opperf.parent.measuring.fleet.dispatch import Fleet, Wishes
+    from opperf.parent.measuring.fleet.dispatch import Fleet
+    from opperf.parent.planning.wishes import Wishes
 
 #: What a child takes to start, in seconds.
 CHILD_START = 4.0

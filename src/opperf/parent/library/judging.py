@@ -10,9 +10,10 @@ from opperf.domain.errors import InputError
 from opperf.parent.library.arguments import as_list, cases, names_of, progress_of, request_of, text_of
 from opperf.parent.library.options import Operator, with_options
 from opperf.parent.library.results import Judgements
-from opperf.parent.measuring.fleet.dispatch import judging_fleet, wishes
+from opperf.parent.measuring.fleet.dispatch import judging_fleet
 from opperf.parent.measuring.judge.session import Order, judged_run
 from opperf.parent.planning import request as requests
+from opperf.parent.planning.wishes import wishes
 from opperf.parent.sources.live_array import has_arrays
 from opperf.parent.sources.option import Only, group_of
 from opperf.parent.sources.options import Judging, Limits, OnFleet, What, Where

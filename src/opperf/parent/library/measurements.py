@@ -28,9 +28,9 @@ from opperf.parent.library.arguments import (
 )
 from opperf.parent.library.options import Operator, with_options
 from opperf.parent.library.results import Comparisons, Gate, Noise, Results, Suite, WhatIf
-from opperf.parent.measuring.fleet.dispatch import wishes
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
+from opperf.parent.planning.wishes import wishes
 from opperf.parent.sources.option import Only, Overrides, group_of, option, overrides_of
 from opperf.parent.sources.options import (
     Building,

@@ -17,9 +17,9 @@ from opperf.parent.documents.trace import Replay as ReplayDocument
 from opperf.parent.library.arguments import Keeping, as_list, progress_of, request_of, text_of
 from opperf.parent.library.options import Operator, Paths, with_options
 from opperf.parent.library.results import Profile, Replay, Suite
-from opperf.parent.measuring.fleet.dispatch import wishes
 from opperf.parent.measuring.progress import Silent
 from opperf.parent.planning.request import Request, plugin_files
+from opperf.parent.planning.wishes import wishes
 from opperf.parent.sources.live_function import write_source
 from opperf.parent.sources.model_configuration import usage_of
 from opperf.parent.sources.option import BYTES, SECONDS, Only, group_of

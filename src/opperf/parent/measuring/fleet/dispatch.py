@@ -11,12 +11,11 @@ from dataclasses import replace
 from types import TracebackType
 
 from opperf.domain.code import Code, ProblemCode, read_problem
-from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.measurement import Outcome
 from opperf.domain.node import Node, Where
-from opperf.domain.plan import MOST, Settings, Side, Trial
+from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.candidates import Judged as JudgedCandidate
@@ -41,7 +40,7 @@ from opperf.parent.measuring.judge.submissions import Submission
 from opperf.parent.measuring.processes import in_processes, seconds
 from opperf.parent.measuring.progress import Progress
 from opperf.parent.planning.selection import Selection
-from opperf.parent.sources.options import OnFleet
+from opperf.parent.planning.wishes import Wishes
 
 #: What the processes of a piece of trials take to start, each, in seconds, and that a piece is longer than by so much.
 #: A single process is started by the first piece of its side only.
@@ -53,32 +52,6 @@ PAIR_SECONDS, PAIR_START = 1.2, 8.0
 CANDIDATE_SECONDS, BENCH_START = 10.0, 5.0
 #: Seconds between two lines that say how the nodes are getting on, and how many of them a line names.
 LINE_EVERY, MOST_NAMES = 10.0, 6
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What a user asks of a fleet: its engine, which nodes, and on how many machines of each kind."""
-
-    engine: str
-    where: str | None = None
-    replicate: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.replicate is not None and not 1 <= self.replicate <= MOST["processes"]:
-            raise InputError(
-                f"`--replicate` is {self.replicate}, expected a whole number from 1 to {MOST['processes']}"
-            )
-        Where.parse(self.where)
-
-
-def wishes(options: OnFleet) -> Wishes | None:
-    """Return the options of a fleet, None without one; raises `InputError` for options that need one."""
-    if options.fleet is not None:
-        return Wishes(options.fleet, options.where, options.replicate)
-    for name, value in (("where", options.where), ("replicate", options.replicate)):
-        if value is not None:
-            raise InputError(f"`--{name}` needs `--fleet`", hint="name one, for example `--fleet ray://HOST:10001`")
-    return None
 
 
 class Fleet:
