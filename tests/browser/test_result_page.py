@@ -12,11 +12,11 @@ from tests.browser.conftest import barriers, new_page
 from tests.nights import archive
 
 from opperf.domain.record import Run
+from opperf.parent.commands.load import read_value
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.pages.figures import charts
 from opperf.parent.pages.result_page import page
 from opperf.parent.reports import report_of
-from opperf.parent.store.load import read_value
 
 
 @pytest.fixture(scope="module")

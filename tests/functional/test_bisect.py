@@ -16,6 +16,7 @@ from opperf.domain.plan import Settings
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.commands.bisect import releases
 from opperf.parent.commands.bisect.bisect import Order, Search
+from opperf.parent.commands.load import read_value
 from opperf.parent.documents.bisection import Answer, Bisection
 from opperf.parent.documents.comparison import PairValue
 from opperf.parent.measuring.comparing import Comparing
@@ -24,7 +25,6 @@ from opperf.parent.measuring.progress import Progress, Silent
 from opperf.parent.planning.selection import Selection
 from opperf.parent.reports import render
 from opperf.parent.sources.options import Bisecting
-from opperf.parent.store.load import read_value
 
 
 @dataclass

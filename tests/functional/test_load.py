@@ -13,9 +13,9 @@ import pytest
 from tests.each import check_each
 
 from opperf.domain.record import Run
+from opperf.parent.commands.load import read_value
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.reports import render
-from opperf.parent.store.load import read_value
 from opperf.parent.workers import machine
 
 Opperf = Callable[..., Any]

@@ -27,6 +27,7 @@ from opperf.domain.record import Record, Run, Statistics, Value
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.commands.exchange import import_results
 from opperf.parent.commands.history import imported_changes
+from opperf.parent.commands.load import read_value
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
@@ -37,7 +38,6 @@ from opperf.parent.store.database.listing import machines, operators, search
 from opperf.parent.store.database.operator_history import operator_ratios, operator_times
 from opperf.parent.store.database.overview import overview
 from opperf.parent.store.database.series import Filters
-from opperf.parent.store.load import read_value
 
 WRITER = Path(__file__).with_name("database_writer.py")
 #: Names a server that tests may make a database on, as `.ci/run` starts one; left out, SQLite alone is tested.

@@ -23,6 +23,7 @@ from opperf.domain.units import SECOND, Unit
 from opperf.parent.analysis.gate import judgement_of
 from opperf.parent.analysis.summary import record
 from opperf.parent.commands.bisect.sentences import tell_steps
+from opperf.parent.commands.load import read_value
 from opperf.parent.documents.bisection import Step
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.documents.tolerances import Tolerances
@@ -33,7 +34,6 @@ from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address
 from opperf.parent.store.database.history import comparisons, histories
 from opperf.parent.store.database.operator_history import operator_ratios, operator_times
-from opperf.parent.store.load import read_value
 
 TRIAL = Trial(Case("null:steady"), Side("null"), "forward")
 CHARGE = Metric(

@@ -48,6 +48,7 @@ def show(
 
 def _read(files: Sequence[Path], by: str, top: int | None) -> tuple[Result, Document]:
     """Return the content of files and its report; raises `InputError` for files that cannot be shown together."""
+    from opperf.parent.commands.load import read_document, read_results
     from opperf.parent.documents.bisection import Bisection
     from opperf.parent.documents.candidates import JudgedRun
     from opperf.parent.documents.comparison import ComparisonRun
@@ -59,7 +60,6 @@ def _read(files: Sequence[Path], by: str, top: int | None) -> tuple[Result, Docu
     from opperf.parent.documents.what_if import WhatIfRun
     from opperf.parent.reports import gate, report_of
     from opperf.parent.reports.run import merge
-    from opperf.parent.store.load import read_document, read_results
 
     if len(files) == 1 and files[0].suffix != ".journal":
         loaded, single = read_document(files[0]), (WhatIfRun, NoiseRun, JudgedRun, Exploration, Bisection)

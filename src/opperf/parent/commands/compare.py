@@ -16,6 +16,7 @@ from opperf.domain.registry import split_implementation
 from opperf.parent.analysis.crowd import crowd_warnings
 from opperf.parent.analysis.two_runs import compare_runs
 from opperf.parent.analysis.verdict import Rule
+from opperf.parent.commands.load import read_results
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.documents.environment import CommitText
 from opperf.parent.documents.load import load_of
@@ -35,7 +36,6 @@ from opperf.parent.planning.wishes import Wishes
 from opperf.parent.reports.machine import own_load
 from opperf.parent.sources.options import Building, Deciding
 from opperf.parent.sources.plugin_file import framework_of, named_side
-from opperf.parent.store.load import read_results
 from opperf.parent.workers import gpus
 from opperf.parent.workers.canaries import caches
 from opperf.parent.workers.interpreters import importable

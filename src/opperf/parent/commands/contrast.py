@@ -22,6 +22,7 @@ from opperf.domain.plan import Settings
 from opperf.domain.units import plural
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.commands.compare import parse_sides
+from opperf.parent.commands.load import read_document
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.measuring.calibration import stored_floors
 from opperf.parent.measuring.comparing import Comparing
@@ -34,7 +35,6 @@ from opperf.parent.reports.contrast import is_view, look_ratio
 from opperf.parent.sources.options import Contrasting
 from opperf.parent.sources.plugin_file import named_side
 from opperf.parent.store.journal import journal_of
-from opperf.parent.store.load import read_document
 from opperf.parent.workers import gpus
 
 #: A look is one pair of processes, in which a case takes samples for so many seconds; where the machine left too few of

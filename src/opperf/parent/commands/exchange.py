@@ -23,6 +23,7 @@ from opperf.domain.moment import moment_of
 from opperf.domain.record import SCHEMA_VERSION, Run
 from opperf.domain.type_hint import Unread
 from opperf.parent.commands.history import archive as open_archive
+from opperf.parent.commands.load import read_value
 from opperf.parent.documents.candidates import JudgedRun
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import NoiseRun
@@ -39,7 +40,6 @@ from opperf.parent.store.imports.ahead import Ahead
 from opperf.parent.store.imports.benchmark_json import google_run, pytest_run
 from opperf.parent.store.imports.builds import Build
 from opperf.parent.store.imports.operator_json import is_mxnet, mxnet_run, param_run
-from opperf.parent.store.load import read_value
 
 #: The version of another tool's results, where neither its file nor the user names one.
 UNKNOWN_VERSION = "unknown"

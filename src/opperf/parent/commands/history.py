@@ -17,6 +17,7 @@ from opperf.domain.record import Run
 from opperf.parent.analysis.change_points import LEAST_BUILDS, absolute, changes, points
 from opperf.parent.analysis.ratio_graph import Edge
 from opperf.parent.analysis.triage import Triage, step_in
+from opperf.parent.commands.load import read_document
 from opperf.parent.documents.candidates import JudgedRun
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import NoiseRun
@@ -36,7 +37,6 @@ from opperf.parent.store.database.pruning import Removal
 from opperf.parent.store.database.pruning import prune as prune_archive
 from opperf.parent.store.database.rows import Addition
 from opperf.parent.store.database.series import EVERYTHING, Filters
-from opperf.parent.store.load import read_document
 
 #: What a database keeps.
 Result: TypeAlias = Run | ComparisonRun | NoiseRun | JudgedRun

@@ -9,6 +9,7 @@ from typing import Any
 from opperf.domain.profile.event import Profile as ProfileDocument
 from opperf.domain.record import Run
 from opperf.domain.suite import Suite as SuiteDocument
+from opperf.parent.commands import load as loading
 from opperf.parent.commands.listing import listing
 from opperf.parent.documents.bisection import Bisection as BisectionDocument
 from opperf.parent.documents.candidates import JudgedRun
@@ -37,7 +38,6 @@ from opperf.parent.library.results import (
     WhatIf,
 )
 from opperf.parent.measuring.progress import Silent
-from opperf.parent.store import load as loading
 
 #: What each document of a file becomes.
 OBJECTS: Mapping[type, Callable[[Any], Any]] = {

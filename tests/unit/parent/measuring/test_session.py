@@ -20,12 +20,12 @@ from opperf.domain.node import Node
 from opperf.domain.plan import Plan, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.record import Run
+from opperf.parent.commands.load import read_results
 from opperf.parent.measuring import session as module
 from opperf.parent.measuring.progress import Silent
 from opperf.parent.measuring.session import Interrupted, Options, Session
 from opperf.parent.planning.selection import Selection
 from opperf.parent.store.journal import journal_of, read_journal
-from opperf.parent.store.load import read_results
 from opperf.parent.workers import interpreters, machine
 from opperf.parent.workers.interpreters import settled_side
 

@@ -16,11 +16,11 @@ from opperf.domain.explanation import Event, Explanation
 from opperf.domain.plan import Settings
 from opperf.domain.record import Run
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.commands.load import read_value
 from opperf.parent.documents.candidates import Evidence, Judged, JudgedRun, Speed
 from opperf.parent.pages.figures import charts
 from opperf.parent.pages.result_page import page
 from opperf.parent.reports import render, report_of
-from opperf.parent.store.load import read_value
 
 CASE, SMALL = (Case("softmax", {"data": TensorSpec(shape)}, {"axis": -1}) for shape in ((1024, 1024), (8, 128)))
 

@@ -14,12 +14,12 @@ from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings
 from opperf.domain.record import Run
+from opperf.parent.commands.load import read_value
 from opperf.parent.documents.candidates import VERDICTS, Evidence, Judged, JudgedRun, Speed
 from opperf.parent.reports import render
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address
 from opperf.parent.store.judgements import Lines
-from opperf.parent.store.load import read_value
 
 TERMS = {"against": "softmax", "pairs": 5}
 CASE = Case("softmax")

@@ -10,6 +10,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonDict, JsonObject
 from opperf.domain.record import Run
 from opperf.domain.units import format_bytes, format_percent
+from opperf.parent.commands.load import read_value
 from opperf.parent.documents.candidates import JudgedRun
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.floor import NoiseRun
@@ -24,7 +25,6 @@ from opperf.parent.reports.text import case_text
 from opperf.parent.store.database.archive import Archive, Stored
 from opperf.parent.store.database.history import entries
 from opperf.parent.store.database.listing import Floor, floors, machines
-from opperf.parent.store.load import read_value
 
 #: The most rows of a table.
 MOST_ROWS = 500
