@@ -92,8 +92,9 @@ def judge(
     from opperf.domain.errors import way_out
     from opperf.parent.cli.keeping import keep, lock_outputs, publish
     from opperf.parent.cli.progress import Bar
+    from opperf.parent.commands.deciding import rule_of
     from opperf.parent.measuring.judge.session import Order, judged_run
-    from opperf.parent.planning.request import Request, rule
+    from opperf.parent.planning.request import Request
     from opperf.parent.reports.judge import document, tally
 
     size = () if sizes is None else tuple(sizes.split(","))
@@ -111,7 +112,7 @@ def judge(
 
     with _fleet(OnFleet(fleet, where), order, request, bar) as nodes:
         result, cause = judged_run(
-            order, request, rule(judging), bar, tell, elsewhere=nodes, labels=labels, command=command
+            order, request, rule_of(judging), bar, tell, elsewhere=nodes, labels=labels, command=command
         )
     publish(result, document(result), rest, tally(result.judgements))
     keep(result, report)

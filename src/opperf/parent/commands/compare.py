@@ -16,6 +16,7 @@ from opperf.domain.registry import split_implementation
 from opperf.parent.analysis.crowd import crowd_warnings
 from opperf.parent.analysis.two_runs import compare_runs
 from opperf.parent.analysis.verdict import Rule
+from opperf.parent.commands.deciding import rule_of
 from opperf.parent.commands.load import read_results
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.documents.environment import CommitText
@@ -74,7 +75,7 @@ class Order:
         if pairs < 3:
             name = "--pairs" if self.processes is None else "--processes"
             raise InputError(f"`{name}` is {pairs}, expected a whole number >= 3", hint=f"the default is {FIRST_PAIRS}")
-        return requests.rule(replace(deciding, pairs=pairs))
+        return rule_of(replace(deciding, pairs=pairs))
 
 
 def compare(

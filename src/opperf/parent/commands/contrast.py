@@ -22,6 +22,7 @@ from opperf.domain.plan import Settings
 from opperf.domain.units import plural
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.commands.compare import parse_sides
+from opperf.parent.commands.deciding import rule_of
 from opperf.parent.commands.load import read_document
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.measuring.calibration import stored_floors
@@ -75,7 +76,7 @@ class Order:
             raise InputError(f"`--confirm` is {search.confirm}, expected a whole number >= 0")
         if search.pairs < 3:
             raise InputError(f"`--pairs` is {search.pairs}, expected a whole number >= 3")
-        return requests.rule(search)
+        return rule_of(search)
 
 
 def contrast(

@@ -17,6 +17,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings, Trial, check_most
 from opperf.domain.units import plural
 from opperf.parent.analysis.verdict import Rule
+from opperf.parent.commands.deciding import rule_of
 from opperf.parent.documents.floor import NoiseRun, Unknown
 from opperf.parent.measuring.calibration import stored_floors
 from opperf.parent.measuring.comparing import Comparing
@@ -93,7 +94,7 @@ def noise(
         if value is not None and value < least:
             raise InputError(f"`{name}` is {value}, expected a whole number >= {least}")
         check_most(name, value or 0, "pairs")
-    rule = requests.rule(judging)
+    rule = rule_of(judging)
     selection = requests.selection(operators, request, note=progress.note)
     rounds = Noise(requests.settings(request), rule, study, progress)
     with planning(progress):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from opperf.domain.errors import InputError
+from opperf.parent.commands.deciding import rule_of
 from opperf.parent.library.arguments import as_list, cases, names_of, progress_of, request_of, text_of
 from opperf.parent.library.options import Operator, with_options
 from opperf.parent.library.results import Judgements
@@ -78,7 +79,7 @@ def judge(
     request, talk = request_of(options), progress_of(progress)
     wish = wishes(group_of(OnFleet, options))
     plugins = bool(requests.plugin_files(request.what.plugin, request.where.framework))
-    rule = requests.rule(group_of(Judging, options))
+    rule = rule_of(group_of(Judging, options))
     with judging_fleet(wish, order.against, room=room, plugins=plugins, progress=talk) as nodes:
         result, cause = judged_run(order, request, rule, talk, elsewhere=nodes)
     if cause is not None:

@@ -1,4 +1,4 @@
-"""From a user's request to a selection, settings and a rule, for the command line and for the library."""
+"""From a user's request to a selection and settings, for the command line and for the library."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from opperf.domain.code import read_operator, read_suite_code
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.metric import compared_metric
-from opperf.domain.plan import INSTRUCTIONS, UNCHECKED, Settings, check_most
-from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
+from opperf.domain.plan import INSTRUCTIONS, UNCHECKED, Settings
 from opperf.parent.planning.benchmarks import benchmark_files
 from opperf.parent.planning.selection import Selection
 from opperf.parent.sources.asv_folder import asv_folder
@@ -25,10 +24,8 @@ from opperf.parent.sources.options import (
     Check,
     Clock,
     Config,
-    Deciding,
     How,
     Jobs,
-    Judging,
     Limits,
     Loop,
     MemoryLimit,
@@ -169,36 +166,6 @@ def settings(request: Request, **fixed: Any) -> Settings:
     cpus = None if how.cpus is None else usable_cpus(how.cpus)
     options = {**vars(request), **vars(request.sampling), **vars(how), "cpus": cpus, **fixed}
     return Settings(**{one.name: options[one.name] for one in fields(Settings) if one.name in options})
-
-
-def rule(judging: Judging) -> Rule:
-    """Return the rule of a comparison; raises `InputError`."""
-    deciding = judging if isinstance(judging, Deciding) else Deciding(judging.pairs, judging.tolerance)
-    for name in ("trial_budget", "precision"):
-        if getattr(deciding, name) is not None:
-            Settings(**{name: getattr(deciding, name)})  # which says what is wrong with it
-    return Rule(
-        tolerance=deciding.tolerance.usual,
-        pairs=deciding.pairs,
-        most=_most_pairs(deciding.pairs, deciding.max_pairs, settle=deciding.settle),
-        own=deciding.tolerance.own,
-        sampling=deciding.trial_budget,
-        precision=deciding.precision,
-    )
-
-
-def _most_pairs(pairs: int, most: int | None, *, settle: bool) -> int | None:
-    """Return the maximum number of pairs with `--settle`; None without it.
-
-    Raises `InputError` for a number that means nothing.
-    """
-    check_most("--pairs", pairs, "pairs")
-    check_most("--max-pairs", most or 0, "pairs")
-    if not settle and most is not None:
-        raise InputError("`--max-pairs` needs `--settle`", hint="add `--settle`")
-    if most is not None and most < pairs:
-        raise InputError(f"`--max-pairs` is {most}, fewer than the {pairs} pairs of the first look")
-    return max(MOST_PAIRS, pairs) if settle and most is None else most
 
 
 def usable_cpus(value: str | Sequence[int]) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from opperf.parent.commands.bisect.bench import Bench, Journal
 from opperf.parent.commands.bisect.builds import Beside, Builds, Commits, Packages
 from opperf.parent.commands.bisect.questions import FEWEST_PAIRS, Questions
 from opperf.parent.commands.bisect.releases import releases
+from opperf.parent.commands.deciding import rule_of
 from opperf.parent.documents.bisection import Answer, Bisection, Commit, Step
 from opperf.parent.documents.comparison import Verdict
 from opperf.parent.measuring.calibration import stored_floors
@@ -56,7 +57,7 @@ def bisect(
 
     Raises `InputError` for what cannot be understood.
     """
-    rule = requests.rule(order.judging)
+    rule = rule_of(order.judging)
     selection = requests.selection(operators, request, note=progress.note)
     framework = _framework(selection)
     builds = _builds(order.search, framework, selection.packages, progress.note)
