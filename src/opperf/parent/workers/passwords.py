@@ -22,7 +22,8 @@ _WEB = re.compile(r"(?:\w+\+)?https?", re.IGNORECASE)
 HIDDEN = "***"
 #: Between the packages of an environment.
 _BESIDE = re.compile(r"(\s\+\s)")
-#: Texts of environments as they are shown, with what the user wrote: only this process has to install from there.
+#: What the user wrote of environments, by the text that is shown of it. It stands here and in no side or spec: those go
+#: into records, journals and messages. Only this process installs from there, and what is secret ends with it.
 _CONCEALED: dict[str, str] = {}
 
 
