@@ -3,8 +3,8 @@
 The run id is PARAM's: `OPERATOR|CONFIG|BUILD|INPUT`, with the numbers of the entries, and behind a sweep's entry the
 number of the combination (`torch.add|0|0|1_3`).
 
-The inputs of PARAM's batched embedding bags, made of what a config says: batch size and pooling factor.
-The arguments of the build, in order, are PARAM's: number of tables, rows, dimension, pooling mode, whether samples are
+The inputs of PARAM's batched embedding bags are made of the batch size and the pooling factor that a config says. The
+arguments of their build, in order, are PARAM's: number of tables, rows, dimension, pooling mode, whether samples are
 weighted, and the precision of the tables; the optimizer and its settings go by name.
 """
 

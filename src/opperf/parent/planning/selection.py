@@ -31,10 +31,9 @@ class Selection:
     Each entry of `inputs`, and of `rows`, makes one case of every operator; names are neutral ones or the framework's
     own. In `rows`, which come from a file, attributes stand next to inputs. `plugins` are files of the user's own: they
     declare the functions in `declared`, register operators with a framework, and have iterators and data generators for
-    `configs`. `benchmarks` are files of other tools, of which `select` is a pattern of names; `suite_folders`
-    has the settings of those of asv. With `as_named`, a name
-    of a framework means its own function, also where the catalog has it.
-    Empty fields mean the defaults that `sides` and `expand` choose.
+    `configs`. `benchmarks` are files of other tools, of which `select` is a pattern of names; `suite_folders` has the
+    settings of those of asv. With `as_named`, a name of a framework means its own function, also where the catalog has
+    it. Empty fields mean the defaults that `sides` and `expand` choose.
 
     A name is a `str`; `Code` comes from what the user names, never from a file.
     """

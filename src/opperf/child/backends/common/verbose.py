@@ -8,9 +8,8 @@
 Only lines of executions count. oneDNN's times are milliseconds. The lines are other people's: one that cannot be read
 is passed over.
 
-What C libraries print on the standard output of this process, caught while something runs.
-Python's own `redirect_stdout` does not see it: it is written to the file descriptor, through the buffer of the C
-library. A file takes it, since an unread pipe would be full after 64 KiB.
+They are caught while something runs. Python's own `redirect_stdout` does not see them: C libraries write to the file
+descriptor, through a buffer of their own. A file takes them, since an unread pipe would be full after 64 KiB.
 """
 
 from __future__ import annotations

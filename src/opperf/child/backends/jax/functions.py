@@ -2,14 +2,13 @@
 
 A path is data, so it leads to computation only. `primitive.add` is what is below them: a primitive of JAX's.
 
-JAX's functions as operators: what `jax.numpy`, `jax.lax`, `jax.nn` and `jax.scipy` offer that computes.
-JAX keeps no registry that a user could name an operator from: its primitives stand below these functions. Those of
-`jax.random` are not among them: they draw from a key of unsigned numbers, which no tensor of opperf holds.
+JAX keeps no registry that a user could name an operator from. So its operators are what `jax.numpy`, `jax.lax`,
+`jax.nn` and `jax.scipy` offer that computes. The functions of `jax.random` are not among them: they draw from a key of
+unsigned numbers, which no tensor of opperf holds.
 
-JAX's primitives, what a traced program consists of: each a function `primitive.<name>` of arrays and parameters.
-They stand below the functions that users call, and take no defaults. Parameters come as a case holds them
-(see `decode_parameter`). Keys of random numbers, which no case holds, come as the unsigned numbers below them, and
-go so.
+A traced program consists of primitives: each is a function `primitive.<name>` of arrays and parameters, below those
+that users call, and has no defaults. Parameters come as a case holds them (see `decode_parameter`). Keys of random
+numbers, which no case holds, come as the unsigned numbers below them, and go so.
 """
 
 from __future__ import annotations

@@ -7,16 +7,14 @@
 * The jitted function is what gets called: its dispatch took 5.9 us, that of the object that `compile()` returns 6.4.
   The two share what was compiled, so a program is compiled once.
 
-What one call computes and moves in JAX, by XLA's own analysis of the program before it is compiled.
-Afterwards products may be calls of a library that the analysis cannot look into.
+XLA says three things of a program, and of an eager call, which has none, those of the same call under jit:
 
-What runs in a call in JAX: the instructions of the program that XLA compiled for it, without times.
-An instruction is named by its operation; a fusion by the operations that were fused, and by how it is carried out
-(`kLoop`, or a library such as `__ynn_fusion`). An eager call has no program of its own: it is that of the same call
-under jit.
-
-What one call takes in JAX: the plan that XLA makes of a program before it runs.
-An eager call has no plan. It gets that of the same call under jit, whose intermediate values may be fewer.
+* What a call computes and moves, by an analysis before the program is compiled: afterwards products may be calls of a
+  library that the analysis cannot look into.
+* What runs in a call, as the instructions of the compiled program, without times. An instruction is named by its
+  operation; a fusion by the operations that were fused, and by how it is carried out (`kLoop`, or a library such as
+  `__ynn_fusion`).
+* What memory a call takes, by the plan made before it runs. An eager call may have more intermediate values.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ the one that walks back, which then knows of every recorded operator that its gr
 is run operator by operator. What MXNet calls by other ways is not seen: executors of its older `Module`, and
 `np.zeros` and `np.tensordot`.
 
-A cached graph, which a hybridized block runs as a whole, run operator by operator.
-So each operator is captured with its arrays, and autograd records it separately. The results are the graph's.
+The cached graph of such a block, which would run as a whole, is run so too: each of its operators is captured with its
+arrays, and autograd records it separately. The results are the graph's.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Where no rule holds, every array is a square matrix. An attribute is left out where the registry has a default for it.
 MXNet itself says, when a case runs, where this is not enough.
 
-Which inputs MXNet's registered operators get: by operator, else by the names of their arguments.
-Names are the registered ones without the prefixes of `PREFIXES`; those of areas are in `*_rules.py`.
+A rule is that of an operator, else that of the names of its arguments. Operators are named as they are registered,
+without the prefixes of `PREFIXES`; the rules of areas are in `*_rules.py`.
 """
 
 from __future__ import annotations

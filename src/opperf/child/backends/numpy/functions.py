@@ -4,9 +4,9 @@ A path is data, so it leads to computation only: modules that compute, and in th
 unpickles or runs tests. A method of `numpy.random.Generator` comes bound to a generator of its own, seeded, and made
 when the path is looked up: once for each call that is bound.
 
-NumPy's functions as operators: every ufunc, the functions of its computing modules, and the samplers.
-NumPy keeps no registry, so what its modules offer is one. The samplers of `numpy.random` are those of `Generator`: the
-functions beside it draw from a hidden state that they share, and NumPy keeps them for old programs.
+NumPy keeps no registry, so its operators are what its modules offer: every ufunc, the functions of its computing
+modules, and samplers. Those of `numpy.random` are the methods of `Generator`: the functions beside it draw from a
+hidden state that they share, and NumPy keeps them for old programs.
 """
 
 from __future__ import annotations

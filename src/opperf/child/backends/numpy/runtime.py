@@ -1,9 +1,8 @@
 """NumPy: arrays, functions, and no waiting, since a call is done when it returns.
 
-What one call allocates in NumPy, as `tracemalloc` counts it.
-NumPy reports every array buffer to `tracemalloc`, scratch buffers of its own too. The few hundred bytes of Python
-objects around them are counted as well and stay in. What BLAS allocates for itself is not seen, and releases hide what
-was allocated in all, so that sum is not given.
+`tracemalloc` counts what a call allocates: NumPy reports every array buffer to it, scratch buffers of its own too. The
+few hundred bytes of Python objects around them are counted as well and stay in. What BLAS allocates for itself is not
+seen, and releases hide what was allocated in all, so that sum is not given.
 """
 
 from __future__ import annotations

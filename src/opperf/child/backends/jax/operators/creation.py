@@ -1,9 +1,9 @@
 """Creation of arrays: constants, random numbers and initial weights in JAX.
 
-The key that random operators draw from, made once and the same at every call.
-JAX has no hidden state to draw from. The key is an argument like any tensor: closed over, XLA would draw the numbers
-when it compiles. It is of the older, plain kind (`PRNGKey`), since typed keys (`jax.random.key`) miss the fast path of
-jitted calls: 8.7 us instead of 5.0 for four numbers.
+JAX has no hidden state to draw from, so random operators share one key, made once and the same at every call. It is an
+argument like any tensor: closed over, XLA would draw the numbers when it compiles. It is of the older, plain kind
+(`PRNGKey`), since typed keys (`jax.random.key`) miss the fast path of jitted calls: 8.7 us instead of 5.0 for four
+numbers.
 """
 
 from __future__ import annotations
