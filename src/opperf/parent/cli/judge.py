@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
@@ -15,11 +14,7 @@ from opperf.parent.sources.option import Only, Option
 from opperf.parent.sources.options import Judging, Limits, Names, OnFleet, What, Where
 
 if TYPE_CHECKING:
-    from opperf.parent.cli.progress import Bar
     from opperf.parent.documents.candidates import Judged
-    from opperf.parent.measuring.fleet.dispatch import Fleet
-    from opperf.parent.measuring.judge.session import Order
-    from opperf.parent.planning.request import Request
 
 #: So many candidates are explained for a page: each takes a process more.
 FEW = 20
@@ -93,8 +88,10 @@ def judge(
     from opperf.parent.cli.keeping import keep, lock_outputs, publish
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands.deciding import rule_of
+    from opperf.parent.measuring.fleet import judging_fleet_of
     from opperf.parent.measuring.judge.session import Order, judged_run
-    from opperf.parent.planning.request import Request
+    from opperf.parent.planning.request import Request, plugin_files
+    from opperf.parent.planning.wishes import wishes
     from opperf.parent.reports.judge import document, tally
 
     size = () if sizes is None else tuple(sizes.split(","))
@@ -110,7 +107,9 @@ def judge(
     def tell(judged: Judged) -> None:
         bar.note(f"{judged.candidate}: {judged.verdict}: {judged.reason}")
 
-    with _fleet(OnFleet(fleet, where), order, request, bar) as nodes:
+    wish = wishes(OnFleet(fleet, where))
+    plugins = wish is not None and bool(plugin_files(request.what.plugin, request.where.framework, note=bar.note))
+    with judging_fleet_of(wish, order.against, room=order.room, plugins=plugins, progress=bar) as nodes:
         result, cause = judged_run(
             order, request, rule_of(judging), bar, tell, elsewhere=nodes, labels=labels, command=command
         )
@@ -119,20 +118,6 @@ def judge(
     if cause is not None:
         raise way_out(cause)
     raise typer.Exit(exit_code(result.judgements))
-
-
-def _fleet(wish: OnFleet, order: Order, request: Request, bar: Bar) -> AbstractContextManager[Fleet | None]:
-    """Return the requested fleet, None without one; whatever a fleet needs is imported for one alone."""
-    from opperf.parent.planning.wishes import wishes
-
-    nodes = wishes(wish)
-    if nodes is None:
-        return nullcontext()
-    from opperf.parent.measuring.fleet.dispatch import judging_fleet
-    from opperf.parent.planning.request import plugin_files
-
-    plugins = bool(plugin_files(request.what.plugin, request.where.framework, note=bar.note))
-    return judging_fleet(nodes, order.against, room=order.room, plugins=plugins, progress=bar)
 
 
 def exit_code(judgements: Sequence[Judged]) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from opperf.domain.code import is_code
 from opperf.domain.dataclass import dataclass
@@ -26,7 +27,7 @@ from opperf.parent.measuring.calibration import stored_floors, stored_rates
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, header, outcome
 from opperf.parent.measuring.explain import explain
-from opperf.parent.measuring.fleet.dispatch import Fleet, fleet_of
+from opperf.parent.measuring.fleet import fleet_of
 from opperf.parent.measuring.progress import Progress, Stoppable, planning
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.commit_sides import check_building, with_commits, with_frameworks
@@ -40,6 +41,9 @@ from opperf.parent.sources.plugin_file import framework_of, named_side
 from opperf.parent.workers import gpus
 from opperf.parent.workers.canaries import caches
 from opperf.parent.workers.interpreters import importable
+
+if TYPE_CHECKING:
+    from opperf.parent.measuring.fleet.dispatch import Fleet
 
 
 @dataclass(frozen=True)

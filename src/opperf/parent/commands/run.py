@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
@@ -14,18 +12,14 @@ from opperf.domain.record import Run
 from opperf.domain.registry import REAL_FRAMEWORKS, framework, parse_device
 from opperf.parent.measuring import processes
 from opperf.parent.measuring.calibration import stored_rates
+from opperf.parent.measuring.fleet import fleet_of
 from opperf.parent.measuring.progress import Progress, planning
 from opperf.parent.measuring.session import Interrupted, Options, Session
 from opperf.parent.measuring.shares import guess
 from opperf.parent.planning.selection import Selection
+from opperf.parent.planning.wishes import Wishes
 from opperf.parent.store.journal import journal_of
 from opperf.parent.workers import gpus
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from opperf.parent.measuring.fleet.dispatch import Fleet
-    from opperf.parent.planning.wishes import Wishes
 
 #: What a child takes to start, in seconds.
 CHILD_START = 4.0
@@ -54,7 +48,7 @@ def measure(
     if fleet is None:
         names = selection.frameworks or REAL_FRAMEWORKS
         gpus.check_devices((name, parse_device(device)) for name in names for device in selection.named_devices)
-    with Session(selection, settings, progress) as session, _fleet(fleet, selection, progress) as elsewhere:
+    with Session(selection, settings, progress) as session, fleet_of(fleet, selection, progress) as elsewhere:
         plan = _plan(session, selection, progress)
         try:
             return RunResult(session.run(plan, options, elsewhere), plan)
@@ -64,15 +58,6 @@ def measure(
             return RunResult(stop.run, plan, stop.cause)
         finally:
             progress.close()
-
-
-def _fleet(wishes: Wishes | None, selection: Selection, progress: Progress) -> AbstractContextManager[Fleet | None]:
-    """Return the requested fleet, None without one; whatever a fleet needs is imported for one alone."""
-    if wishes is None:
-        return nullcontext()
-    from opperf.parent.measuring.fleet.dispatch import fleet_of
-
-    return fleet_of(wishes, selection, progress)
 
 
 def plan_of(selection: Selection, settings: Settings, progress: Progress) -> Plan:

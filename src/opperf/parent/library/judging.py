@@ -11,7 +11,7 @@ from opperf.parent.commands.deciding import rule_of
 from opperf.parent.library.arguments import as_list, cases, names_of, progress_of, request_of, text_of
 from opperf.parent.library.options import Operator, with_options
 from opperf.parent.library.results import Judgements
-from opperf.parent.measuring.fleet.dispatch import judging_fleet
+from opperf.parent.measuring.fleet import judging_fleet_of
 from opperf.parent.measuring.judge.session import Order, judged_run
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.wishes import wishes
@@ -80,7 +80,7 @@ def judge(
     wish = wishes(group_of(OnFleet, options))
     plugins = bool(requests.plugin_files(request.what.plugin, request.where.framework))
     rule = rule_of(group_of(Judging, options))
-    with judging_fleet(wish, order.against, room=room, plugins=plugins, progress=talk) as nodes:
+    with judging_fleet_of(wish, order.against, room=room, plugins=plugins, progress=talk) as nodes:
         result, cause = judged_run(order, request, rule, talk, elsewhere=nodes)
     if cause is not None:
         raise cause

@@ -6,7 +6,6 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from types import TracebackType
 
@@ -300,14 +299,12 @@ def parse_engine(text: str) -> Engine:
     raise InputError(f"`--fleet` is `{text[:100]}`, expected {expected}", slug="unknown_fleet")
 
 
-def fleet_of(wish: Wishes | None, selection: Selection, progress: Progress) -> AbstractContextManager[Fleet | None]:
-    """Return the requested fleet, None without one.
+def measuring_fleet(wish: Wishes, selection: Selection, progress: Progress) -> Fleet:
+    """Return the requested fleet.
 
     Raises `InputError` for what is no fleet, and for the user's own code: it is here, and nodes are told names only.
     Files of benchmarks go out to them.
     """
-    if wish is None:
-        return nullcontext()
     if selection.plugins or selection.declared or not all(isinstance(name, str) for name in selection.operators):
         raise InputError(
             "`--fleet` sends only names to its nodes, and your code is on this machine",
@@ -317,12 +314,8 @@ def fleet_of(wish: Wishes | None, selection: Selection, progress: Progress) -> A
     return Fleet(parse_engine(wish.engine), wish, progress, suites=files_of(selection.benchmarks))
 
 
-def judging_fleet(
-    wish: Wishes | None, against: str, *, room: str, plugins: bool, progress: Progress
-) -> AbstractContextManager[Fleet | None]:
-    """Return the requested fleet to judge on, None without one; raises `InputError` for what a fleet cannot judge."""
-    if wish is None:
-        return nullcontext()
+def judging_fleet(wish: Wishes, against: str, *, room: str, plugins: bool, progress: Progress) -> Fleet:
+    """Return the requested fleet to judge on; raises `InputError` for what a fleet cannot judge."""
     if room == "none":
         raise InputError(
             "`--fleet` sends candidates to other machines, and they run there in a room alone",
