@@ -2,18 +2,26 @@
 
 The Turing Change Point Dataset (van den Burg and Williams, An Evaluation of Change Point Detection Algorithms,
 arXiv:2003.06222) has series of economies, rivers and factories, in each of which five people marked where it changes. A
-clone of https://github.com/alan-turing-institute/TCPD is PATH; of its series those of one value are judged that need no
-download. Each goes in as the times of a benchmark of asv, its median one second; one that has values below zero goes in
-as the exponential of it, since opperf judges logarithms. Beside opperf stands E-divisive as Apache Otava has it, in an
-environment of its own. Scores are those of the paper: a change counts where one was marked within five places, the
-first place of a series is one, precision is over the marks of all people, recall the mean over people, and each figure
-the mean over series. SCORES are those that its authors published, `default_f1_scores.json` of TCPDBench.
+clone of https://github.com/alan-turing-institute/TCPD is TURING; of its series those of one value are judged that need
+no download.
 
-    python benchmarks/annotated_series.py PATH [SCORES]
+SAP's performance regression data set (Bach, Lv and Le) has times of SAP HANA's own tests, build by build, of which its
+engineers said where a regression came in, or why what looks like one is none. A clone of
+https://github.com/SAP/performance-regression-data-set is HANA; of it `hana/small_2021` is enough. A place of its series
+is a build, and the value the median of the times of that build, which is what asv would keep.
+
+Each series goes in as the times of a benchmark of asv, its median one second; one that has values below zero goes in as
+the exponential of it, since opperf judges logarithms. Beside opperf stands E-divisive as Apache Otava has it, in an
+environment of its own. Scores are those of the first paper: a change counts where one was marked within five places,
+the first place of a series is one, precision is over the marks of all people, recall the mean over people, and each
+figure the mean over series. SCORES are those that its authors published, `default_f1_scores.json` of TCPDBench.
+
+    python benchmarks/annotated_series.py TURING HANA [SCORES]
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import subprocess
@@ -44,18 +52,25 @@ series = json.load(sys.stdin)
 places = {name: [int(point.index) for point in compute_change_points(values)[0]] for name, values in series.items()}
 json.dump(places, sys.stdout)
 """
+TURING, HANA = "Turing", "SAP HANA"
 #: The methods of the paper that are shown: the best two by default, E-divisive, and what names nothing.
 PUBLISHED = {"binseg": "binary segmentation", "bocpd": "BOCPD", "pelt": "PELT", "ecp": "E-divisive", "zero": "nothing"}
+FIGURES = ("precision", "recall", "F1")
 DAY, FIRST = 86_400_000, 1_000_000_000_000
 
 
 @dataclass(frozen=True)
 class Series:
-    """A series: its values, None where one is missing, and where each of several people marked a change."""
+    """A series of a data set: its values, None where one is missing, and where each of several people marked a change.
 
+    `kind` is what people said of the series as a whole.
+    """
+
+    data: str
     name: str
     values: Sequence[float | None]
     marks: Sequence[frozenset[int]]
+    kind: str = ""
 
     @property
     def times(self) -> list[float | None]:
@@ -67,8 +82,8 @@ class Series:
         return [None if value is None else value / middle for value in self.values]
 
 
-def read(folder: Path) -> list[Series]:
-    """Return the series of one value that a clone has, and people have marked."""
+def turing(folder: Path) -> list[Series]:
+    """Return the series of one value that a clone of the Turing data set has, and people have marked."""
     marks = json.loads((folder / "annotations.json").read_text())
     result = []
     for name in sorted(marks):
@@ -77,8 +92,30 @@ def read(folder: Path) -> list[Series]:
         if document["n_dim"] == 1:
             (dimension,) = document["series"]
             values = [None if value is None or math.isnan(value) else float(value) for value in dimension["raw"]]
-            result.append(Series(name, values, [frozenset(places) for places in marks[name].values()]))
+            result.append(Series(TURING, name, values, [frozenset(places) for places in marks[name].values()]))
     return result
+
+
+def hana(folder: Path) -> list[Series]:
+    """Return the series that a clone of SAP's data set has, in the order of their kinds."""
+    place = folder / "hana" / "small_2021"
+    result = []
+    for details in _rows(place / "metadata" / "dataset_details.csv", ";"):
+        measurements = _rows(place / "data" / details["Dataset"])
+        times: dict[str, list[float]] = {}
+        for row in measurements:
+            times.setdefault(row["GHC"], []).append(float(row["Measurement"]))
+        last_good = int(details["Change Point"])  # counted from one; zero: nothing regressed
+        marks = frozenset([[*times].index(measurements[last_good]["GHC"])] if last_good else ())
+        values = [median(several) for several in times.values()]
+        name, kind = Path(details["Dataset"]).stem, details["Type"].strip().lower()
+        result.append(Series(HANA, name, values, [marks], kind))
+    return result
+
+
+def _rows(path: Path, delimiter: str = ",") -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return list(csv.DictReader(file, delimiter=delimiter))
 
 
 def asv_results(every: Sequence[Series], folder: Path) -> Path:
@@ -154,15 +191,55 @@ def counts(every: Sequence[Series], places: Mapping[str, set[int]]) -> dict[str,
         for one in every
     ]
     marks = [hits(person, places[one.name]) for one in every for person in one.marks]
-    return {"changes": sum(map(len, places.values())), "near a mark": sum(near), "marks found": sum(marks)}
+    return {"changes": sum(len(places[one.name]) for one in every), "near a mark": sum(near), "marks found": sum(marks)}
+
+
+def table(data: str, every: Sequence[Series], rules: Mapping[str, Mapping[str, set[int]]]) -> list[dict[str, Any]]:
+    """Return a row for each rule: what it names in the series of a data set, and its mean scores."""
+    scores = {rule: [score(one, places[one.name]) for one in every] for rule, places in rules.items()}
+    return [
+        {
+            "data": data,
+            "rule": rule,
+            "series": len(every),
+            **counts(every, places),
+            **dict(zip(FIGURES, map(fmean, zip(*scores[rule], strict=True)), strict=True)),
+        }
+        for rule, places in rules.items()
+    ]
+
+
+def paper_scores(path: Path, every: Sequence[Series]) -> list[dict[str, Any]]:
+    """Return a row for each method of the paper, over those of the series that it has a score for."""
+    known: Mapping[str, Mapping[str, float | None]] = json.loads(path.read_text())
+    rows = []
+    for method, words in PUBLISHED.items():
+        scores = [value for one in every if (value := known.get(one.name, {}).get(method)) is not None]
+        if scores:
+            rows.append({"data": TURING, "rule": f"published: {words}", "series": len(scores), "F1": fmean(scores)})
+    return rows
+
+
+def kinds(every: Sequence[Series], rules: Mapping[str, Mapping[str, set[int]]]) -> list[dict[str, Any]]:
+    """Return a row for each kind of series: how many changes people marked, and how many each rule names."""
+    rows = []
+    for kind in dict.fromkeys(one.kind for one in every):
+        several = [one for one in every if one.kind == kind]
+        row = {
+            "kind of series": kind,
+            "series": len(several),
+            "builds": sum(len(one.values) for one in several),
+            "marks": sum(len(person) for one in several for person in one.marks),
+        }
+        rows.append({**row, **{rule: counts(several, places)["changes"] for rule, places in rules.items()}})
+    return rows
 
 
 def main() -> None:
-    """Judge every series by every rule, and print the means."""
-    every = read(Path(sys.argv[1]))
-    published: Mapping[str, Mapping[str, float | None]] = (
-        json.loads(Path(sys.argv[2]).read_text()) if len(sys.argv) > 2 else {}
-    )
+    """Judge every series by every rule, and print the means over each data set."""
+    clone, other_clone, *scores = map(Path, sys.argv[1:])
+    sets = {TURING: turing(clone), HANA: hana(other_clone)}
+    every = [one for several in sets.values() for one in several]
     with tempfile.TemporaryDirectory() as name:
         own = opperf(every, Path(name))
         rules: dict[str, dict[str, set[int]]] = {
@@ -171,33 +248,22 @@ def main() -> None:
             "E-divisive of Apache Otava": e_divisive(every, Path(name)),
             "nothing is named": {series.name: set() for series in every},
         }
-    scores = {rule: {one.name: score(one, places[one.name]) for one in every} for rule, places in rules.items()}
-    rows: list[dict[str, Any]] = [
-        {
-            "rule": rule,
-            "series": len(every),
-            **counts(every, rules[rule]),
-            **dict(zip(("precision", "recall", "F1"), map(fmean, zip(*by_name.values(), strict=True)), strict=True)),
-        }
-        for rule, by_name in scores.items()
-    ]
-    for method, words in PUBLISHED.items():
-        known = [value for one in every if (value := published.get(one.name, {}).get(method)) is not None]
-        if known:
-            line = {"rule": f"published: {words}", "series": len(known)}
-            rows.append({**dict.fromkeys(rows[0], ""), **line, "F1": fmean(known)})
+    rows = [row for data, several in sets.items() for row in table(data, several, rules)]
+    for row in paper_scores(scores[0], sets[TURING]) if scores else ():
+        rows.append({**dict.fromkeys(rows[0], ""), **row})
     each = [
         {
-            "series": one.name,
+            "series": f"{one.data}: {one.name}",
             "values": len(one.values),
             "marks, mean": fmean(map(len, one.marks)),
-            **{f"F1, {rule}": scores[rule][one.name][2] for rule in scores},
+            **{f"F1, {rule}": score(one, places[one.name])[2] for rule, places in rules.items()},
         }
         for one in every
     ]
-    marked = sum(len(person) for one in every for person in one.marks)
-    title = f"{len(every)} series of TCPD, in which five people set {marked} marks"
-    publish("annotated_series", title, rows, {}, {"Each series": each})
+    marks = {data: sum(len(person) for one in several for person in one.marks) for data, several in sets.items()}
+    title = ", ".join(f"{data}: {len(several)} series with {marks[data]} marks" for data, several in sets.items())
+    more = {f"{HANA}, changes named by kind of series": kinds(sets[HANA], rules), "Each series": each}
+    publish("annotated_series", title, rows, {}, more)
 
 
 if __name__ == "__main__":

@@ -345,7 +345,8 @@ def benchmark(name: str) -> str:
 def figures(name: str) -> str:
     """Return what a benchmark measured when it was last run for the documentation, with the date and the machine.
 
-    A number behind the name bounds the rows; `first` leaves out all tables but the first. Nothing before it was run.
+    A number behind the name bounds the rows; `first` leaves out all tables but the first, `first 2` all but the first
+    two. Nothing before it was run.
     """
     name, _, bound = name.partition(" ")
     most = int(bound) if bound.isdecimal() else None
@@ -363,8 +364,10 @@ def figures(name: str) -> str:
     parts = [origin, "", *judged, "", table(tuple(result["rows"][0]), rows)]
     if len(listed) < len(result["rows"]):
         parts.append(f"{len(result['rows']) - len(listed)} more rows are in `benchmarks/results/{name}.json`.")
-    tables = {} if bound == "first" else result.get("more", {})
-    for heading, more in tables.items():
+    tables = list(result.get("more", {}).items())
+    if bound.startswith("first"):
+        del tables[int(bound.removeprefix("first") or 1) - 1 :]
+    for heading, more in tables:
         cells = [tuple(_figure(value) for value in row.values()) for row in more]
         parts += ["", f"{heading}:", "", table(tuple(more[0]), cells)] if more else []
     return "\n".join(parts)
