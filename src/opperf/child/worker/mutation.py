@@ -16,6 +16,9 @@ from opperf.domain.call import Bound
 #: What stands somewhere among the arguments, and the digest of its elements, None where nothing tells them.
 Content = tuple[object, object]
 
+#: What has no elements of its own: containers, which are walked through, and what nothing can change.
+PLAIN = (list, tuple, dict, str, bytes, int, float, complex, type(None))
+
 
 class Changed(Unsupported):
     """Calls have changed inputs that are not put back; where it happens late, the trial is skipped."""
@@ -57,6 +60,8 @@ class Watch:
 
     def _digest(self, value: object) -> object:
         """Return a mark of the elements of a tensor; None for anything else, and where the framework fails at it."""
+        if isinstance(value, PLAIN):
+            return None
         with suppress(Exception):
             return tuple(self._backend.digest(leaf) for leaf in self._backend.leaves(value)) or None
         return None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from opperf.child.worker.directions import call_once, ready
-from opperf.child.worker.mutation import Changed, keep
+from opperf.child.worker.mutation import Changed, Watch, keep
 from opperf.domain.call import Bound
 
 if TYPE_CHECKING:
@@ -175,6 +175,13 @@ def test_a_tensor_that_the_framework_fails_to_read_is_left_as_it_is(
 
     monkeypatch.setattr(backend, "digest", fail)
     assert ready(backend, lambda: Bound(lambda x: x.sort(), (array(),)), "forward", None, "s").work.before is None
+
+
+def test_each_tensor_of_a_list_is_read_once_at_each_look(backend: Arrays, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[object] = []
+    monkeypatch.setattr(backend, "digest", read.append)
+    Watch(backend, Bound(sum, ([array(), (array(), [array()])],)))
+    assert len(read) == 3
 
 
 def test_a_forward_that_changes_its_inputs_leaves_a_graph_that_is_kept(backend: Arrays) -> None:
