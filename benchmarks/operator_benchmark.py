@@ -31,6 +31,7 @@ from typing import Any
 from report import publish
 
 from opperf.domain.code import SuiteCode
+from opperf.domain.message.replies import BROKEN
 from opperf.domain.plan import Settings
 from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.measuring.session import Session
@@ -106,7 +107,7 @@ def own_names(files: Sequence[SuiteCode]) -> dict[str, list[str]]:
     with Session(Selection(benchmarks=files, frameworks=("torch",), devices=("cpu",)), Settings()) as session:
         for side in session.sides():
             for trial, labels in labelled_trials(Selection(benchmarks=files), side, session.answers):
-                if labels:
+                if BROKEN not in labels:
                     result[trial.origin].append(ADDRESS.sub("", trial.case.operator))
     return result
 

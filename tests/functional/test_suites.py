@@ -11,13 +11,17 @@ from tests.functional.conftest import FEW, Done
 from tests.in_process import InProcess
 
 Opperf = Callable[..., Done]
-ASV = """
+ASV = {
+    "bench.py": """
 import os
 if "WHICH" in os.environ:
     def time_new(): sum(range(1000))
 else:
     def time_base(): sum(range(1000))
-"""
+""",
+    "not_in_base.py": "import os\nif 'WHICH' not in os.environ: import nothing_here\ndef time_it(): pass\n",
+    "not_in_new.py": "import os\nif 'WHICH' in os.environ: import nothing_here\ndef time_it(): pass\n",
+}
 TESTS = """
 import os
 def test_both(benchmark): benchmark(sum, [])
@@ -28,7 +32,8 @@ if "WHICH" in os.environ:
 
 def test_a_benchmark_of_one_side_alone_is_told(opperf: Opperf, here: Path, forked_children: None) -> None:
     (here / "suite").mkdir()
-    (here / "suite" / "bench.py").write_text(ASV)
+    for name, text in ASV.items():
+        (here / "suite" / name).write_text(text)
     (here / "test_it.py").write_text(TESTS)
     words = ("--base", "numpy", "--new", "numpy;env.WHICH=new", *FEW, "--trial-budget", "0.01", "--format", "json")
     done = opperf("compare", "asv:suite", "pytest:test_it.py", *words)
@@ -36,12 +41,18 @@ def test_a_benchmark_of_one_side_alone_is_told(opperf: Opperf, here: Path, forke
     told = {one["case"]["operator"]: (one["verdict"], one["reason"]) for one in json.loads(done.out)["comparisons"]}
     assert told.pop("test_it.py::test_both")[0] in ("same", "inconclusive", "slower", "faster")
     missing = {
-        "bench.time_base": "asv:suite",
-        "bench.time_new": "asv:suite",
-        "test_it.py::test_new": "pytest:test_it.py",
+        "bench.time_base": ("failed", "asv:suite"),
+        "bench.time_new": ("skipped", "asv:suite"),
+        "test_it.py::test_new": ("skipped", "pytest:test_it.py"),
     }
-    assert {name: reason for name, (_, reason) in told.items()} == {
-        name: f"not measured: `{files}` has no `{name}` here" for name, files in missing.items()
+    told_missing = {name: told.pop(name) for name in missing}
+    assert told_missing == {
+        name: (word, f"not measured: `{files}` has no `{name}` here") for name, (word, files) in missing.items()
+    }
+    why = "py:2: ModuleNotFoundError: No module named 'nothing_here'"
+    assert told == {
+        name: ("failed", f"not measured: cannot import its files: {name.partition('.')[0]}.{why}")
+        for name in ("not_in_base", "not_in_base.time_it", "not_in_new.time_it")
     }
 
 

@@ -110,6 +110,10 @@ class Meaning(Exact):
     by_default: bool = False
 
 
+#: The label of an example that stands for a whole file of benchmarks: why that cannot be loaded.
+BROKEN = "broken"
+
+
 @dataclass(frozen=True)
 class Example(Exact):
     """A case of an operator, and by which factor it is larger than the sample that it is made from.

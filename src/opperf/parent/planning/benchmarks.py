@@ -84,7 +84,7 @@ def labelled_trials(
     A file of a folder that cannot be loaded is a trial too: measuring it says why. Raises `InputError` for one that was
     named itself, and where nothing is left.
     """
-    cases: list[Case] = []
+    every: list[Example] = []
     selected_count = 0
     for files in selection.benchmarks:
         here = replace(side, implementation=files)
@@ -92,17 +92,17 @@ def labelled_trials(
         if reason is not None and not files.member:
             raise InputError(f"`{files}`{_place(side)}: {reason}", hint=hint, slug="user_code")
         selected = [example for example in examples if _is_selected(example.case, selection, USUAL.get(files.kind))]
-        cases += [example.case for example in examples]
+        every += examples
         selected_count += len(selected)
         if not selected and not files.member:
-            raise _none(str(files), selection, cases, side)
+            raise _none(str(files), selection, every, side)
         if reason is not None and _is_selected(Case(Path(files.path).name), selection):
-            selected = [Example(Case(Path(files.path).name))]
+            selected = [Example(Case(Path(files.path).name), labels={BROKEN: reason})]
         for example in selected:
             for direction in selection.directions or (example.direction,):
                 yield Trial(example.case, here, direction, str(files)), example.labels
     if selection.benchmarks and not selected_count:
-        raise _none(f"{files.kind}:{Path(files.path).parent}", selection, cases, side)
+        raise _none(f"{files.kind}:{Path(files.path).parent}", selection, every, side)
 
 
 def _examples(files: SuiteCode, side: Side, answers: ChildAnswers) -> tuple[Sequence[Example], str | None, str | None]:
@@ -117,15 +117,18 @@ def _examples(files: SuiteCode, side: Side, answers: ChildAnswers) -> tuple[Sequ
 
 
 def added_trials(selection: Selection, trials: Sequence[Trial], side: Side, answers: ChildAnswers) -> list[Trial]:
-    """Return trials on a base for what is found on another side alone; each side says there what it lacks."""
+    """Return trials on a base for what is found on another side alone; each side says there what it lacks.
+
+    A file that only the other side cannot load is told by each of its benchmarks, which the base has.
+    """
     if not selection.benchmarks:
         return []
     keys, base = {(trial.case.id, trial.direction) for trial in trials}, trials[0].side
     plain = replace(side, implementation=None)
     return [
         replace(trial, side=replace(base, implementation=trial.side.implementation))
-        for trial in benchmark_trials(selection, plain, answers)
-        if (trial.case.id, trial.direction) not in keys
+        for trial, labels in labelled_trials(selection, plain, answers)
+        if (trial.case.id, trial.direction) not in keys and BROKEN not in labels
     ]
 
 
@@ -162,11 +165,14 @@ def _pattern(selection: Selection) -> re.Pattern[str] | None:
         raise InputError(f"`--select` is `{selection.select}`, which is no regular expression: {error}") from error
 
 
-def _none(files: str, selection: Selection, cases: Sequence[Case], side: Side) -> InputError:
+def _none(files: str, selection: Selection, every: Sequence[Example], side: Side) -> InputError:
     """Say that nothing is left of benchmark files, and what they have."""
-    names = list(dict.fromkeys(case.operator for case in cases))
+    names = list(dict.fromkeys(example.case.operator for example in every if BROKEN not in example.labels))
     examples = ", ".join(f"`{name}`" for name in names[:MOST_NAMED])
     hint = f"it has {plural(len(names), 'benchmark')}, such as {examples}" if names else None
+    broken = next((example for example in every if BROKEN in example.labels), None)
+    if broken is not None:
+        hint = f"those of `{broken.case.operator}` are not known: {broken.labels[BROKEN]}"
     usual = "no benchmarks that its tool runs unasked: choose some with `--select`" if names else "no benchmarks"
     what = usual if selection.select is None else f"no benchmark that `--select {selection.select}` matches"
     return InputError(f"`{files}`{_place(side)} has {what}", hint=hint, slug="empty_plan")

@@ -305,13 +305,13 @@ class Duel(Pair):
     def _preparations(
         self, trials: tuple[Trial, Trial], seeds: Sequence[int], *, first: bool
     ) -> dict[int, Preparation]:
-        """Have both sides prepare, in random order; what neither can do is the base's answer, whoever is asked."""
+        """Have both sides prepare, in random order; what the base cannot do is its answer, whoever is asked first."""
         preparations: dict[int, Preparation] = {}
         for place in self._order():
             try:
                 preparations[place] = self._prepare(place, trials[place], offset=seeds[place], first=first)
-            except OperatorFailure as failure:
-                if failure.skipped and place == 1 and not preparations:
+            except OperatorFailure:
+                if place == 1 and not preparations:
                     self._prepare(0, trials[0], offset=seeds[0], first=first)
                     self.turn = place
                 raise

@@ -18,11 +18,12 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
+from pkgutil import iter_modules
 from types import MethodType, ModuleType
 from typing import Any
 
@@ -36,6 +37,7 @@ from opperf.domain.call import Bound
 from opperf.domain.case import Case
 from opperf.domain.code import SuiteCode, own_metric
 from opperf.domain.files.json_text import JsonObject
+from opperf.domain.message.replies import BROKEN, Example
 from opperf.domain.parameter import combinations, parameter_names
 from opperf.domain.reason import Warning
 
@@ -66,12 +68,35 @@ class AsvSuite:
         #: Benchmarks that were called, and the places of their combinations of parameters.
         self._benchmarks: dict[str, tuple[Any, dict[Case, int]]] = {}
         _library(code, "_aux").update_sys_path(str(self._root))
+        # By itself it stops at the first file that cannot be imported, whichever benchmark is looked for.
+        self._discovery.disc_benchmarks = partial(self._discovery.disc_benchmarks, ignore_import_errors=True)
 
-    def cases(self) -> list[Case]:
-        """Return the cases that asv's library lists; raises `CodeError` for files that it cannot import."""
-        with blaming(self._root, self._environment):
+    def cases(self) -> list[Case | Example]:
+        """Return the cases that asv's library lists, and one for each file that it cannot import.
+
+        Raises `CodeError` where there is nothing else.
+        """
+        broken = dict(self._broken(self._root.name))
+        with blaming(self._root, self._environment), redirect_stderr(io.StringIO()):  # it shows each traceback
             benchmarks = list(self._discovery.disc_benchmarks(str(self._root)))
-        return [case for benchmark in benchmarks for case in _cases(benchmark)]
+        if broken and not benchmarks:
+            raise next(iter(broken.values()))
+        files = (Example(Case(name), labels={BROKEN: error.message}) for name, error in broken.items())
+        return [*(case for benchmark in benchmarks for case in _cases(benchmark)), *files]
+
+    def _broken(self, module: str) -> Iterator[tuple[str, CodeError]]:
+        """Yield asv's name of each file of a module that cannot be imported, and why."""
+        try:
+            parts = getattr(self._import(module), "__path__", ())
+        except CodeError as error:
+            yield module.partition(".")[2], error
+            return
+        for part in iter_modules(parts, f"{module}."):
+            yield from self._broken(part.name)
+
+    def _import(self, module: str) -> ModuleType:
+        with blaming(self._root, self._environment):
+            return importlib.import_module(module)
 
     def listing(self) -> list[JsonObject]:
         """List the benchmarks as asv's `benchmarks.json` does; raises `CodeError`."""
@@ -108,17 +133,24 @@ class AsvSuite:
         return Call(path, (), function=function, bind=bind, doubt=_doubt(benchmark), **limits)
 
     def _benchmark(self, name: str) -> Any:
-        """Return a benchmark by asv's name; raises `Unsupported` where there is none."""
+        """Return a benchmark by asv's name; raises `Unsupported` where there is none, `CodeError` for a broken file."""
         finders = list(sys.meta_path)
         try:
             with blaming(self._root, self._environment):
                 return self._discovery.get_benchmark_from_name(str(self._root), name)
         except CodeError as error:
             if isinstance(error.__cause__, ValueError) and "Could not find" in str(error.__cause__):
+                self._check_file(name)
                 raise Unsupported(f"`{self._code}` has no `{name}` {self._place}", slug="no_such_operator") from error
             raise
         finally:
             sys.meta_path[:] = finders  # each call adds another one
+
+    def _check_file(self, name: str) -> None:
+        """Raise `CodeError` where a name is that of a file which cannot be imported."""
+        path = self._root.joinpath(*name.split("."))
+        if path.is_dir() or Path(f"{path}.py").is_file():
+            self._import(f"{self._root.name}.{name}")
 
     def _bind(self, template: Any, place: int) -> Bound:
         """Return a benchmark that is set up with the parameters of a place, an object of its own each time."""
@@ -158,7 +190,7 @@ class AsvSuite:
         return self._folder.name
 
 
-def _library(code: SuiteCode, name: str) -> ModuleType:
+def _library(code: SuiteCode, name: str) -> Any:
     """Return a module of asv's library; raises `CodeError`."""
     if code.library is not None and code.library not in sys.path:
         sys.path.append(code.library)  # behind the environment's own

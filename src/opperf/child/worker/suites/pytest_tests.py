@@ -30,6 +30,7 @@ from opperf.domain.call import Bound
 from opperf.domain.case import Argument, Case, ListOf
 from opperf.domain.code import SuiteCode
 from opperf.domain.files.destination import ScratchFolder
+from opperf.domain.message.replies import BROKEN, Example
 
 if TYPE_CHECKING:
     import pytest
@@ -87,14 +88,14 @@ class PytestSuite:
         config.hook.pytest_sessionstart(session=self._session)
         atexit.register(config.hook.pytest_sessionfinish, session=self._session, exitstatus=0)
 
-    def cases(self) -> list[Case]:
+    def cases(self) -> list[Case | Example]:
         """Return a case for each test with the fixture, and for each file that is not collected; raises `CodeError`."""
         self._collect(self._path)
-        broken = [Case(name) for name in self._plugin.broken]
+        broken = self._plugin.broken
         if broken and not self._items:
-            name, error = next(iter(self._plugin.broken.items()))
+            name, error = next(iter(broken.items()))
             raise CodeError(f"cannot collect its files: {name}: {error}")
-        return [*self._items, *broken]
+        return [*self._items, *(Example(Case(name), labels={BROKEN: error}) for name, error in broken.items())]
 
     def call(self, case: Case) -> Call:
         """Return how a case is called, from inside its test; raises `Unsupported` elsewhere."""

@@ -15,6 +15,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import explain_errors, write_text
 from opperf.domain.measurement import Outcome, Quantity
+from opperf.domain.message.replies import BROKEN
 from opperf.domain.plan import Settings, Trial
 from opperf.domain.record import Statistics
 from opperf.parent.analysis.summary import record
@@ -31,7 +32,7 @@ MICRO, MILLI, KILO, GIGA = 1e6, 1e3, 1024, 1e9
 
 @dataclass(frozen=True)
 class Test:
-    """A test, and what its file says of it; a file that cannot be loaded says nothing."""
+    """A test, and what its file says of it; or a file that cannot be loaded."""
 
     trial: Trial
     labels: Mapping[str, str]
@@ -55,6 +56,11 @@ class Test:
     def inputs(self) -> str:
         """Its attributes, as in `M: 1, device: cpu`."""
         return self.labels.get("inputs", "")
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it stands for a file that cannot be loaded."""
+        return BROKEN in self.labels
 
     @property
     def is_backward(self) -> bool:

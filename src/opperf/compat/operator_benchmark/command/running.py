@@ -59,7 +59,7 @@ def selection_of(options: argparse.Namespace) -> Selection:
 
 def is_selected(test: Test, options: argparse.Namespace) -> bool:
     """Whether flags select a test; one that is named is taken whatever its tag, and one that cannot be loaded too."""
-    if not test.labels:
+    if test.is_broken:
         return options.test_name is None
     tag = options.tag_filter or ("all" if options.list_tests or options.list_ops else USUAL_TAG)
     operators, letters = names(options.operators), first_letters(options.operator_range)
@@ -91,9 +91,9 @@ def list_tests(options: argparse.Namespace) -> None:
     """Print the names of tests, or those of their operators."""
     with Session(selection_of(options), settings_of(options), Bar()) as session:
         tests = selected_tests(session, options)
-    for test in (test for test in tests if not test.labels):
+    for test in (test for test in tests if test.is_broken):
         tell(f"left out: `{test.trial.origin}` cannot be loaded; measuring it says why")
-    tests = [test for test in tests if test.labels]
+    tests = [test for test in tests if not test.is_broken]
     lines = [
         header(options.tag_filter or USUAL_TAG),
         f"# List of {'tests' if options.list_tests else 'Operators to run'}:",
