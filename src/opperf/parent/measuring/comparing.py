@@ -30,6 +30,7 @@ from opperf.parent.analysis.verdict import (
 from opperf.parent.documents.comparison import Verdict
 from opperf.parent.documents.floor import Floor, floor_key, series_key, series_side
 from opperf.parent.measuring.contest import Contest, start, stop_name, unfinished
+from opperf.parent.measuring.pace import first_answer
 from opperf.parent.measuring.pairs import Pairs
 from opperf.parent.measuring.shares import leave_small, settle_tail
 from opperf.parent.planning.benchmarks import added_trials, settings_notes
@@ -188,6 +189,8 @@ class Comparing(Pairs):
             contest.planned = self._rule_of(contest).looks[-1]
         self._pairs([(contest, LEAST_PAIRS) for contest in contests], lambda contest: contest.stage1)
         self._without_manifold(contests)
+        if self._rule.looks[0] > LEAST_PAIRS and (text := first_answer(contests, lambda one: self._rule_of(one).band)):
+            self._note(text)
         if self._by_whole:
             self._leave_small(contests, 0)
             settle_tail(contests, self._rule_of)

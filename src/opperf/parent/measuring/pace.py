@@ -6,17 +6,21 @@ has still planned, at what a pair of it took so far. What stands out is measured
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
+from statistics import fmean
 
 from opperf.domain.stats.order import median
 from opperf.domain.units import plural
 from opperf.parent.measuring.contest import Contest
 from opperf.parent.measuring.progress import Progress, Silent
-from opperf.parent.reports.text import one_line, subject
+from opperf.parent.reports.text import case_text, one_line, subject
 
 #: Seconds between two lines within a pair.
 LINE_EVERY = 10.0
+#: From this number of comparisons on there is a first answer, long before the verdicts, which names so many.
+MANY, MOST_NAMED = 20, 5
 
 
 class Pace:
@@ -95,3 +99,23 @@ class Pace:
 
 def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def first_answer(contests: Sequence[Contest], band: Callable[[Contest], float]) -> str | None:
+    """Say which of many comparisons differ most so far, by more than their `band`; None where they are few.
+
+    It is no verdict: what was selected for being far off is nearer in fresh pairs.
+    """
+    ratios = [(fmean(one.ratios1), one) for one in contests if one.ratios1 and not one.decided]
+    if len(ratios) < MANY:
+        return None
+    beyond = sorted(((ratio, one) for ratio, one in ratios if abs(ratio) > band(one)), key=lambda pair: -abs(pair[0]))
+    names = ", ".join(f"{_name(one)} {math.exp(ratio):.2f}" for ratio, one in beyond[:MOST_NAMED])
+    more = f", the most: {names}" if names else ""
+    return f"not confirmed yet: {len(beyond)} of {plural(len(ratios), 'comparison')} beyond the tolerance{more}"
+
+
+def _name(contest: Contest) -> str:
+    case = contest.key.case
+    arguments = case_text(case)
+    return one_line(subject(case, contest.base.side) + (f"({arguments})" if arguments else ""))

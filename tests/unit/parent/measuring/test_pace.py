@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from opperf.domain.case import Case
@@ -9,7 +11,7 @@ from opperf.domain.plan import Side, Trial
 from opperf.parent.documents.comparison import PairValue, Verdict
 from opperf.parent.measuring import pace
 from opperf.parent.measuring.contest import Contest
-from opperf.parent.measuring.pace import LINE_EVERY, Pace
+from opperf.parent.measuring.pace import LINE_EVERY, Pace, first_answer
 from opperf.parent.measuring.progress import Silent
 
 
@@ -119,3 +121,17 @@ def test_no_time_is_said_while_only_the_first_was_measured_which_pays_for_the_st
         "pair 1 of 3: 2 comparisons",
         "pair 2 of 3: 2 comparisons, about 3 min to pair 3, up to 11 min more",
     ]
+
+
+def test_many_comparisons_have_a_first_answer_that_names_the_largest_differences() -> None:
+    def far(name: str, ratio: float) -> Contest:
+        one = contest(name)
+        one.stage1 += [PairValue(math.log(ratio), None, None)] * 3
+        return one
+
+    several = [far("add", 1.01) for _ in range(18)] + [far("exp", 1.3), far("sort", 0.5)]
+    assert first_answer(several[:19], lambda _: 0.05) is None
+    assert first_answer(several, lambda _: 0.05) == (
+        "not confirmed yet: 2 of 20 comparisons beyond the tolerance, the most: sort 0.50, exp 1.30"
+    )
+    assert first_answer(several, lambda _: 1.0) == "not confirmed yet: 0 of 20 comparisons beyond the tolerance"
