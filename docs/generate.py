@@ -95,7 +95,7 @@ RULES = {
     "child.worker.directions": ("CHECKED_CALLS", "LONG_CALLS", "MOST_COMPARED", "MOST_COTANGENT"),
     "child.worker.inputs": ("MOST_DRAWN", "PIECE_ELEMENTS", "PIECE_NUMBERS", "BLOCK_OFFSET"),
     "child.backends.common.threads": ("WATCHED_NS",),
-    "parent.workers.duel": ("HELD_BYTES",),
+    "parent.workers.duel": ("HELD_BYTES", "MAKING_SECONDS"),
     "parent.workers.rounds": (
         "ROUNDS",
         "TURN_SAMPLES",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,6 +55,29 @@ def test_a_benchmark_of_one_side_alone_is_told(opperf: Opperf, here: Path, forke
         name: ("failed", f"not measured: cannot import its files: {name.partition('.')[0]}.{why}")
         for name in ("not_in_base", "not_in_base.time_it", "not_in_new.time_it")
     }
+
+
+def test_what_takes_long_to_set_up_is_set_up_for_two_rounds(
+    opperf: Opperf, here: Path, forked_children: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("opperf.parent.workers.duel.MAKING_SECONDS", 0.0)
+    (here / "suite").mkdir()
+    log = (
+        "import os\ndef log(place=__name__):\n"
+        f"    with open({str(here / 'setups')!r}, 'a') as file: file.write(f'{{os.getpid()}} {{place}}\\n')\n"
+    )
+    cache = "def setup_cache():\n    log('cache')\n    open('left', 'w').close()\n    return 1000\n"
+    timed = "def time_it(n):\n    assert os.path.exists('left')\n    sum(range(n))\ntime_it.setup = lambda n: log()\n"
+    (here / "suite" / "bench.py").write_text(f"{log}{cache}{timed}time_it.setup_cache = setup_cache\n")
+    (here / "test_it.py").write_text(f"{log}def test_it(benchmark):\n    log()\n    benchmark(sum, range(1000))\n")
+    words = ("--base", "numpy", "--new", "numpy;env.X=1", *FEW, "--trial-budget", "0.01", "--tolerance", "90%")
+    done = opperf("compare", "asv:suite", "pytest:test_it.py", *words)
+    assert done.code == 0, done.err
+    setups = Counter((here / "setups").read_text().splitlines())
+    caches = [line for line in setups if line.endswith("cache")]
+    assert sum(setups.pop(line) for line in caches) == 2  # one of each side, for all of its processes
+    assert len(setups) >= 12  # of three processes of each side and either tool
+    assert set(setups.values()) <= {2, 3}  # of each side the memory is measured once, too
 
 
 def test_files_go_out_to_a_fleet_whose_nodes_have_nothing(

@@ -147,7 +147,7 @@ class SuiteCode:
 
     `library` is a folder with the tool's own package, for an environment that lacks it. A `member` is a file of a
     folder that the user named: others go on where it cannot be loaded. `home` is the folder that the path is in, where
-    it is not the one that the command was given in.
+    it is not the one that the command was given in. `shared` is a folder of all processes that the command starts.
 
     >>> str(SuiteCode("asv", "benchmarks"))
     'asv:benchmarks'
@@ -158,6 +158,7 @@ class SuiteCode:
     library: str | None = field(default=None, compare=False)
     member: bool = field(default=False, compare=False)
     home: str | None = field(default=None, compare=False)
+    shared: str | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.path}"

@@ -8,6 +8,7 @@ the test, in the same thread, until the parent asks for something else; then the
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
@@ -44,6 +45,8 @@ class Conversation:
         #: What was seen of the trial that is prepared inside a test: samples, or else what its first calls took.
         self._samples: list[Samples] = []
         self._first: float = 0.0
+        #: How long a test took up to the call that is prepared in it, in seconds.
+        self._set_up: float = 0.0
         #: How a test has ended whose trial was measured: told to whoever asks for it next.
         self._late: tuple[Trial, BaseException] | None = None
 
@@ -86,18 +89,21 @@ class Conversation:
             self._samples.append(reply.samples)
         elif isinstance(reply, replies.Preparation):
             self._first = reply.spent["calls"]
+            reply = replace(reply, spent={**reply.spent, "inputs": reply.spent["inputs"] + self._set_up})
+            self._set_up = 0.0
         return answer_line(number, reply)
 
     def _within(self, stage: Callable[[Callable[[], Any]], None], number: int, request: Any) -> None:
         """Answer a request inside the test that makes the call, and all that is asked of it there."""
         if self._late is not None and self._late[0] == request.trial:
             raise self._late[1]
-        self._late, self._samples, self._first = None, [], 0.0
+        self._late, self._samples, self._first, self._set_up = None, [], 0.0, 0.0
         failed: list[BaseException] = []
-        is_answered = False
+        is_answered, began = False, time.monotonic()
 
         def play() -> tuple[Sequence[float], int]:
             nonlocal is_answered
+            self._set_up = time.monotonic() - began
             try:
                 line = self._line(number, request)
             except BaseException as error:

@@ -133,7 +133,7 @@ class Handler:
         self._prepared[self._handles] = prepared
         seconds = {"inputs": prepared.input_seconds, "calls": sum(prepared.sound.took) / 1e9}
         watched = not prepared.values and self.backend.kernel_watch() is not None
-        return replies.Preparation(self._handles, prepared.facts, seconds, watched, results)
+        return replies.Preparation(self._handles, prepared.facts, seconds, watched, results, private_bytes())
 
     def _release(self, request: requests.Release) -> replies.Remainder:
         """Let go of a trial; say how many bytes the process holds more than after the first one."""

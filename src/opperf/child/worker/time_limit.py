@@ -9,14 +9,14 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def time_limit(seconds: float | None) -> Iterator[None]:
-    """Raise `TimeoutError` in what runs longer, as soon as Python runs there; None is no limit."""
+def time_limit(seconds: float | None, what: str = "its setup and first call are") -> Iterator[None]:
+    """Raise `TimeoutError` in `what` runs longer, as soon as Python runs there; None is no limit."""
     if seconds is None or seconds <= 0 or threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def stop(*_: object) -> None:
-        raise TimeoutError(f"its setup and first call are not over after its own `timeout` of {seconds:g} s")
+        raise TimeoutError(f"{what} not over after its own `timeout` of {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)

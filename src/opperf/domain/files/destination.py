@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import fcntl
 import os
@@ -75,6 +76,13 @@ class ScratchFolder:
             shutil.rmtree(self.path, ignore_errors=True)
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def folder_until_exit(kind: str) -> Path:
+    """Return a folder of a `kind` that is gone with this process; of one that is killed, a later one removes it."""
+    folder = ScratchFolder(kind)
+    atexit.register(folder.close)
+    return folder.path
 
 
 def shorten(name: str) -> str:

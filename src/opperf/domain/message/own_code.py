@@ -20,14 +20,16 @@ def encode_name(name: str | Code | ProblemCode | SuiteCode | None) -> object:
     if isinstance(name, ProblemCode):
         return problem_to_json(name)
     if isinstance(name, SuiteCode):
-        return {"suite": name.kind, "path": name.path, "library": name.library, "home": name.home}
+        folders = {"library": name.library, "home": name.home, "shared": name.shared}
+        return {"suite": name.kind, "path": name.path, **folders}
     return {"code": name.name} if isinstance(name, Code) else name
 
 
 def read_name(data: object, where: str) -> str | Code | SuiteCode | None:
     """Read a name, or the user's own code, from a request."""
-    if isinstance(data, dict) and data.keys() == {"suite", "path", "library", "home"}:
-        return SuiteCode(str(data["suite"]), str(data["path"]), data["library"], home=data["home"])
+    if isinstance(data, dict) and data.keys() == {"suite", "path", "library", "home", "shared"}:
+        folders = {name: data[name] for name in ("library", "home", "shared")}
+        return SuiteCode(str(data["suite"]), str(data["path"]), **folders)
     if isinstance(data, dict) and data.keys() == {"code"} and isinstance(data["code"], str):
         return Code(data["code"])
     if data is None or isinstance(data, str):

@@ -14,7 +14,7 @@ from opperf.domain.measurement import Samples
 from opperf.domain.reason import Reason, Warning
 from opperf.domain.registry import Direction
 from opperf.domain.suite import Suite
-from opperf.domain.type_hint import Count
+from opperf.domain.type_hint import Count, Natural
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Preparation(Exact):
 
     `spent` is what making its `inputs` and its first `calls` took, in seconds. `watched` says that the framework has a
     profiler that may show what it runs on the device. `results` are the types and extents of what it returns, where
-    asked for.
+    asked for. `size` is what the process holds by then, in bytes.
     """
 
     handle: int
@@ -52,6 +52,7 @@ class Preparation(Exact):
     spent: Mapping[str, float]
     watched: bool = False
     results: tuple[str, ...] = ()
+    size: Natural = 0
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from pathlib import Path
 from opperf.domain.case import Case
 from opperf.domain.code import SUITE_EXAMPLES, SuiteCode
 from opperf.domain.errors import InputError, WorkerFailure
-from opperf.domain.message.replies import Example
+from opperf.domain.files.destination import folder_until_exit
+from opperf.domain.message.replies import BROKEN, Example
 from opperf.domain.parameter import full_names
 from opperf.domain.plan import Side, Trial
 from opperf.domain.units import plural
@@ -43,9 +44,11 @@ def benchmark_files(files: SuiteCode, note: Callable[[str], None]) -> list[Suite
     """
     library = library_folder(files.kind, note) if files.kind in LIBRARIES else None
     is_folder = Path(files.path).is_dir()
+    places = PLACES[files.kind](files.path)
+    shared = str(folder_until_exit("asv")) if files.kind == "asv" else None
     return [
-        replace(files, path=place, library=library, member=is_folder and Path(place).is_file())
-        for place in PLACES[files.kind](files.path)
+        replace(files, path=place, library=library, member=is_folder and Path(place).is_file(), shared=shared)
+        for place in places
     ]
 
 

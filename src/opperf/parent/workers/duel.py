@@ -48,6 +48,9 @@ from opperf.parent.workers.source import Source, share_import
 
 #: Memory that one side may hold beside the tensors that are measured, so that the next ones lie elsewhere, in bytes.
 HELD_BYTES = 512 * 1024 * 1024
+#: Seconds that both sides may take to make what a round is measured on. What takes longer, as the `setup` of a
+#: benchmark may, is made for two rounds, and the others have what the second had.
+MAKING_SECONDS = 0.5
 
 #: How often a pair measures each side by a metric other than the time that is not exact, the first time to warm up:
 #: many short turns, as clocks and temperatures drift. And the samples that it takes of the time beside it.
@@ -232,12 +235,19 @@ class Duel(Pair):
         samples = TURN_SAMPLES
         prepared: list[dict[int, int]] = []  # the handles of rounds whose tensors stay, so that the next lie elsewhere
         most = max(1, HELD_BYTES // max(1, 2 * base.case.input_bytes, 2 * new.case.input_bytes))
-        began = 0.0
+        began, is_made_anew = 0.0, True
+        first: dict[int, Preparation] = {}
         is_enough = partial(enough, patience=patience, cpu_may_stand_in=cpu_may_stand_in)
         while len(rounds) < least or not is_enough(rounds, time.monotonic() - began):
-            seeds = placement.seeds(self._placement, self._random)
-            preparations = self._preparations((base, new), seeds, first=not rounds)
-            prepared.append({place: preparation.handle for place, preparation in preparations.items()})
+            if is_made_anew:
+                seeds = placement.seeds(self._placement, self._random)
+                preparations = self._preparations((base, new), seeds, first=not rounds)
+                prepared.append({place: preparation.handle for place, preparation in preparations.items()})
+                first = first or preparations
+                if any(preparations[place].size - first[place].size > HELD_BYTES for place in (0, 1)):
+                    most = max(1, min(most, len(prepared) - 1))
+                # What the first has made, all others may find: a `setup_cache`, or a module that is imported.
+                is_made_anew = not rounds or _making_seconds(preparations) < MAKING_SECONDS
             if not rounds:
                 self._note_preparations(preparations, same_case=base.case == new.case)
             turns = {place: self._turn(place, prepared[-1][place], calls[place], samples) for place in self._order()}
@@ -247,7 +257,7 @@ class Duel(Pair):
                     calls = [turns[place].samples[0].calls for place in (0, 1)]
                 samples = samples_of_a_turn((turns[0], turns[1]))
             rounds.append((turns[0], turns[1]))
-            if len(prepared) > most:
+            if is_made_anew and len(prepared) > most:  # a test goes on to its end when anything else is asked
                 self._release(prepared.pop(0))
         for handles in prepared:
             self._release(handles)
@@ -341,3 +351,8 @@ class Duel(Pair):
             if worker.alive:
                 worker.resume()
                 worker.close()
+
+
+def _making_seconds(preparations: Mapping[int, Preparation]) -> float:
+    """Return how long both sides took to make what a round is measured on."""
+    return math.fsum(preparation.spent.get("inputs", 0.0) for preparation in preparations.values())

@@ -61,7 +61,7 @@ def load(code: SuiteCode, folder: Path, side: Side) -> Suite:
 def _asv(code: SuiteCode, folder: Path, side: Side) -> Suite:
     from opperf.child.worker.suites.asv import AsvSuite  # no other child waits for it
 
-    return AsvSuite(code, folder, side.environment)
+    return AsvSuite(code, folder, side)
 
 
 def _op_bench(code: SuiteCode, folder: Path, side: Side) -> Suite:

@@ -16,12 +16,12 @@ import inspect
 import io
 import json
 import os
+import pickle
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from pkgutil import iter_modules
 from types import MethodType, ModuleType
@@ -30,8 +30,10 @@ from typing import Any
 from opperf.child.backends.binding import Call, Doubt
 from opperf.child.worker.code import CodeError
 from opperf.child.worker.suites.asv_alone import SKIPPED, Alone
+from opperf.child.worker.suites.asv_folders import Folders
 from opperf.child.worker.suites.blame import blaming, extensible, whereabouts
 from opperf.child.worker.suites.surroundings import is_data
+from opperf.child.worker.time_limit import time_limit
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Case
@@ -39,6 +41,7 @@ from opperf.domain.code import SuiteCode, own_metric
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.message.replies import BROKEN, Example
 from opperf.domain.parameter import combinations, parameter_names
+from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 
 #: What is measured of a benchmark.
@@ -56,15 +59,18 @@ ONE_CALL = Warning(
 class AsvSuite:
     """A folder of benchmarks, imported by asv's library when it is asked for one."""
 
-    def __init__(self, code: SuiteCode, folder: Path, environment: str) -> None:
+    def __init__(self, code: SuiteCode, folder: Path, side: Side) -> None:
         """Find asv's library, in the environment or else where the parent keeps it; raises `CodeError`."""
+        environment = side.environment
         self._code = code
         self._root = (folder / code.path).resolve()
         self._home = folder
         self._place, self._environment = whereabouts(environment), extensible(environment, "numpy==2.4.6")
         self._discovery = _library(code, "discovery")
-        self._caches: dict[object, object] = {}
-        self._alone = Alone(self._root, code.library)
+        self._folders = Folders(code, side)
+        #: What `setup_cache` made, by asv's key.
+        self._caches: dict[str, object] = {}
+        self._alone = Alone(self._root, code.library, self._folders)
         #: Benchmarks that were called, and the places of their combinations of parameters.
         self._benchmarks: dict[str, tuple[Any, dict[Case, int]]] = {}
         _library(code, "_aux").update_sys_path(str(self._root))
@@ -125,6 +131,7 @@ class AsvSuite:
             number = partial(self._alone.number, benchmark, name, metric)
             alone = Bound(number, (), values={})
             return replace(self._call(path, benchmark, number, lambda: alone), metric=metric, timeout=None)
+        self._make_cache(benchmark)
         return self._call(path, benchmark, benchmark.func, partial(self._bind, benchmark, place))
 
     def _call(self, path: str, benchmark: Any, function: Callable[..., Any], bind: Callable[[], Bound]) -> Call:
@@ -154,11 +161,11 @@ class AsvSuite:
 
     def _bind(self, template: Any, place: int) -> Bound:
         """Return a benchmark that is set up with the parameters of a place, an object of its own each time."""
-        os.chdir(self._scratch)
+        os.chdir(self._folders.path(template.setup_cache_key))
         benchmark = _made_anew(template)
         if benchmark.params:
             benchmark.set_param_idx(place)
-        benchmark.set_cache(self._cache(benchmark))
+        benchmark.set_cache(self._caches.get(benchmark.setup_cache_key))
         _set_up(benchmark)
         renewed = _is_renewed(benchmark)
         attributes, shared = _values(benchmark)
@@ -176,18 +183,21 @@ class AsvSuite:
         benchmark.do_teardown()
         os.chdir(self._home)
 
-    def _cache(self, benchmark: Any) -> object:
-        """Return the result of `setup_cache`, made once in a process for all benchmarks that share it."""
+    def _make_cache(self, benchmark: Any) -> None:
+        """Have the result of `setup_cache`, made once for all that share it; it has a limit of its own."""
         key = benchmark.setup_cache_key
-        if key is not None and key not in self._caches:
-            self._caches[key] = benchmark.do_setup_cache()
-        return self._caches.get(key)
-
-    @cached_property
-    def _scratch(self) -> str:
-        """The folder that benchmarks run in, which may write files: an empty one, as asv's is."""
-        self._folder = tempfile.TemporaryDirectory(prefix="opperf-asv-")
-        return self._folder.name
+        if key is None or key in self._caches:
+            return
+        with self._folders.cache(key) as file:
+            if not file.exists():
+                os.chdir(file.parent)
+                try:
+                    with time_limit(benchmark.setup_cache_timeout, "its `setup_cache` is"):
+                        content = pickle.dumps(_made_anew(benchmark).do_setup_cache())
+                finally:
+                    os.chdir(self._home)
+                file.write_bytes(content)
+            self._caches[key] = pickle.loads(file.read_bytes())
 
 
 def _library(code: SuiteCode, name: str) -> Any:

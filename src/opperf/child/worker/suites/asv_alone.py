@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from opperf.child.worker.suites.asv_folders import Folders
 from opperf.domain.backend import Unsupported
 from opperf.domain.measurement import Quantity
 from opperf.domain.stats.order import median
@@ -48,9 +49,8 @@ MOST_OF_ERRORS = 400
 class Alone:
     """Runs benchmarks of a folder; `library` is that of asv where this Python has none of its own."""
 
-    def __init__(self, root: Path, library: str | None) -> None:
-        self._root, self._library = root, library
-        self._folders: dict[object, tempfile.TemporaryDirectory[str]] = {}
+    def __init__(self, root: Path, library: str | None, folders: Folders) -> None:
+        self._root, self._library, self._folders = root, library, folders
 
     def number(self, benchmark: Any, name: str, metric: str) -> Quantity:
         """Run a benchmark and return the number that it tells; its `name` ends with the place of its parameters.
@@ -75,16 +75,16 @@ class Alone:
             )
         return Quantity(float(result), unit=str(benchmark.unit) if metric == "tracked" else None)
 
-    def _prepared(self, key: object, name: str) -> str:
+    def _prepared(self, key: str | None, name: str) -> Path:
         """Return the folder in which a benchmark runs; where it has a `setup_cache`, with its result, made once."""
-        if key not in self._folders:
-            self._folders[key] = tempfile.TemporaryDirectory(prefix="opperf-asv-")
-        folder = self._folders[key].name
-        if key is not None and not Path(folder, "cache.pickle").exists():
-            self._run("asv_runner.setup_cache", "_setup_cache", [str(self._root), name, "{}"], folder)
+        folder = self._folders.path(key)
+        if key is not None:
+            with self._folders.cache(key) as file:
+                if not file.exists():
+                    self._run("asv_runner.setup_cache", "_setup_cache", [str(self._root), name, "{}"], folder)
         return folder
 
-    def _run(self, module: str, function: str, words: list[str], folder: str, timeout: int = 0) -> str:
+    def _run(self, module: str, function: str, words: list[str], folder: Path, timeout: int = 0) -> str:
         """Run a function of asv's library, and return what it printed; raises `RuntimeError`, `TimeoutError`."""
         command = [sys.executable, "-c", PROGRAM, json.dumps([self._library, module, function, timeout, words])]
         done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False)

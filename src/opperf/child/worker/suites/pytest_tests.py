@@ -29,7 +29,7 @@ from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Argument, Case, ListOf
 from opperf.domain.code import SuiteCode
-from opperf.domain.files.destination import ScratchFolder
+from opperf.domain.files.destination import folder_until_exit
 from opperf.domain.message.replies import BROKEN, Example
 
 if TYPE_CHECKING:
@@ -66,8 +66,6 @@ class PytestSuite:
         self._collected: set[str] = set()
         self._plugin = _plugin(self._pytest)
         self._bound: Bound | None = None
-        self._cache = ScratchFolder("pytest")  # a child may be killed: the next one removes it then
-        atexit.register(self._cache.close)
         try:
             with self._at_home():
                 self._begin()
@@ -79,7 +77,7 @@ class PytestSuite:
         from _pytest.main import Session
 
         # A project may require pytest-benchmark, which makes room.
-        settings = (f"cache_dir={self._cache.path}", "required_plugins=")
+        settings = (f"cache_dir={folder_until_exit('pytest')}", "required_plugins=")
         words = [self._path, "--capture=no", *(f"--override-ini={setting}" for setting in settings)]
         config = _prepareconfig(words, [self._plugin])
         atexit.register(config._ensure_unconfigure)
