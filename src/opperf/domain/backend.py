@@ -63,12 +63,17 @@ class Monitor(Protocol):
 
 
 class Unsupported(Exception):
-    """The framework cannot do what the trial asks; the trial is skipped with this reason."""
+    """The framework cannot do what the trial asks, which is skipped with this reason; the `last` one ends the child."""
 
-    def __init__(self, message: str, *, slug: str = "unsupported", hint: str | None = None) -> None:
+    def __init__(self, message: str, *, slug: str = "unsupported", hint: str | None = None, last: bool = False) -> None:
         super().__init__(message)
-        self.slug = slug
-        self.hint = hint
+        self.slug, self.hint, self.last = slug, hint, last
+
+
+def no_device(framework: str, device: str, present: Sequence[str]) -> Unsupported:
+    """Describe a device that a framework does not have here, with those that it has beside the CPU."""
+    hint = f"it has {', '.join(present)}" if present else "it has none but the CPU; a package may bring one"
+    return Unsupported(f"{framework} has no device `{device}` here", slug="no_device", hint=hint)
 
 
 class Numbers(Protocol):

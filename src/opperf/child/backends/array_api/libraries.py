@@ -173,7 +173,10 @@ def _cupy(name: str, side: Side) -> Library:
     module = import_module(name)
     index = int(side.device.partition(":")[2] or 0)
     gpu = module.cuda.Device(index)
-    gpu.use()
+    try:
+        gpu.use()
+    except Exception as error:  # there is no driver, or no such GPU: of no common type
+        raise Unsupported(f"CuPy has no device `cuda:{index}` here", slug="no_device", hint=str(error)) from error
     pool = module.get_default_memory_pool()
 
     def free() -> int:

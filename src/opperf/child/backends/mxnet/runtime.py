@@ -30,7 +30,7 @@ from opperf.child.backends.mxnet import (
 from opperf.child.backends.mxnet.compilation import compiled
 from opperf.child.backends.mxnet.target import Target, target_of
 from opperf.child.measure.block import ProcessClock
-from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported
+from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported, no_device
 from opperf.domain.call import AbstractCapture, Bound, CapturedCall, FirstCall, Layer, Work
 from opperf.domain.case import Case
 from opperf.domain.explanation import Explanation
@@ -72,6 +72,8 @@ class MxnetBackend(Backend):
         self.side = side
         self.clock = ProcessClock()
         kind, _, index = side.device.partition(":")
+        if kind != "cpu" and side.device not in self.devices():
+            raise no_device("MXNet", side.device, self.devices()[:-1])
         self.context = mx.cpu() if kind == "cpu" else mx.gpu(int(index or 0))
         self.threads_seen: float | None = threads.count(_product(side))
         custom_add_one.register()

@@ -55,7 +55,8 @@ class NumpyBackend(Backend):
 
     def __init__(self, side: Side) -> None:
         if side.device != "cpu":
-            raise Unsupported(f"NumPy computes on the CPU only, not on `{side.device}`", slug="no_such_device")
+            text = f"NumPy computes on the CPU only, not on `{side.device}`"
+            raise Unsupported(text, slug="no_such_device", hint="`--device cpu`")
         self.side = side
         self.clock = ProcessClock()
         square = np.ones(threads.square(side), np.float32)

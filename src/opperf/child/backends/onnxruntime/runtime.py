@@ -54,10 +54,11 @@ class OnnxRuntimeBackend(NumpyBackend):
 
     def __init__(self, side: Side) -> None:
         if not has_device(side):
+            on_cuda = side.device.startswith("cuda")
             raise Unsupported(
-                f"ONNX Runtime has no device `{side.device}`",
+                f"ONNX Runtime has no device `{side.device}` here",
                 slug="no_device",
-                hint="install `onnxruntime-gpu` and the CUDA libraries",
+                hint=f"{'install' if on_cuda else 'it has CUDA devices with'} `onnxruntime-gpu` and the CUDA libraries",
             )
         self.side = side
         self.clock = ProcessClock()

@@ -9,7 +9,7 @@ import os
 from typing import Any
 
 from opperf.child.measure.gpu import gpu_of
-from opperf.domain.backend import Unsupported
+from opperf.domain.backend import no_device
 from opperf.domain.device import memory_share
 
 
@@ -21,6 +21,12 @@ def accelerators(config: Any) -> list[Any]:
 def kind_of(device: Any) -> str:
     """Return the kind of a device as users write it: TensorFlow calls a CUDA device `GPU`."""
     return "cuda" if device.device_type == "GPU" else str(device.device_type).lower()
+
+
+def names(config: Any) -> list[str]:
+    """Return how users write the devices beside the CPU."""
+    kinds = [kind_of(device) for device in accelerators(config)]
+    return [f"{kind}:{i}" for kind in dict.fromkeys(kinds) for i in range(kinds.count(kind))]
 
 
 def choose(config: Any, name: str) -> int | None:
@@ -35,7 +41,7 @@ def choose(config: Any, name: str) -> int | None:
         return None
     alike = [device for device in accelerators(config) if kind_of(device) == kind]
     if int(index or 0) >= len(alike):
-        raise Unsupported(f"TensorFlow has no device `{name}`", slug="no_device", hint=f"it sees {len(alike)}")
+        raise no_device("TensorFlow", name, names(config))
     device = alike[int(index or 0)]
     config.set_visible_devices([device], device.device_type)
     limit = _limit(name)

@@ -46,7 +46,7 @@ def start(side: Side) -> TensorflowBackend:
 
 def best_device(side: Side) -> str:
     """Return the first accelerator, or the CPU."""
-    return next((f"{devices.kind_of(device)}:0" for device in devices.accelerators(tf.config)), "cpu")
+    return next(iter(devices.names(tf.config)), "cpu")
 
 
 def running_backend(device: str) -> TensorflowBackend:
@@ -92,8 +92,7 @@ class TensorflowBackend(Backend):
 
     def devices(self) -> list[str]:
         """Return accelerators first; a side on the CPU does not look for them."""
-        kinds = [devices.kind_of(device) for device in devices.accelerators(tf.config)]
-        return [*(f"{kind}:{i}" for kind in dict.fromkeys(kinds) for i in range(kinds.count(kind))), "cpu"]
+        return [*devices.names(tf.config), "cpu"]
 
     def host(self, raw: bytearray, dtype: str) -> Any:
         """Return a 1-D NumPy array over the bytes."""

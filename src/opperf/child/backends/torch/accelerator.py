@@ -2,20 +2,22 @@
 
 A package registers its device under a name of its own (PrivateUse1), and PyTorch imports it when it is imported
 itself (https://docs.pytorch.org/tutorials/unstable/python_extension_autoload.html). The modules share the names of
-their functions. What one lacks is not measured on its devices.
+their functions. What a registered one lacks `torch.accelerator` has, from PyTorch 2.6 on, as far as the device tells
+it: the module of PyTorch's own example of a device neither waits nor counts memory. What is in neither is not measured.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 import torch
 
-from opperf.domain.backend import Unsupported
+from opperf.domain.backend import Unsupported, no_device
 from opperf.domain.call import Work
 from opperf.domain.device import FLOAT32, TF32, memory_share
 from opperf.domain.measurement import Memory
@@ -30,6 +32,12 @@ HIP_CACHE = 256 * 1024 * 1024
 #: What PyTorch asks the maker's library of a device (amdsmi on ROCm, Level Zero's sysman for Intel's), by the name of a
 #: reading, and the factor to its unit: MHz and degrees Celsius. Power is watts here and milliwatts there: nobody asks.
 READINGS = {"sm_clock": ("clock_rate", 1e6), "temperature": ("temperature", 1.0)}
+#: What `torch.accelerator` calls what modules of devices call otherwise; and what it answers for a device that tells
+#: nothing, as if that were nothing.
+GENERAL = {"set_device": "set_device_index", "mem_get_info": "get_memory_info"}
+GUESSES = ("memory_allocated", "memory_reserved")
+#: The bytes of live tensors in the statistics of an allocator: now, at most, and all that ever were.
+CURRENT, PEAK, ALLOCATED = (f"allocated_bytes.all.{name}" for name in ("current", "peak", "allocated"))
 #: What PyTorch calls a device that nobody has registered.
 NOBODY = "privateuseone"
 
@@ -40,14 +48,16 @@ class Accelerator:
     def __init__(self, device: Any) -> None:
         """Make it the current one: own kernels, and tensors on `device="cuda"`, mean that.
 
-        A child that shares its memory gets no more than its part. Raises `Unsupported` for a device that is not here.
+        A child that shares its memory gets no more than its part. Raises `Unsupported` for a device that is not here,
+        or that cannot be waited for.
         """
         if str(device) not in names():
-            raise _missing(f"{device}")
+            raise no_device("PyTorch", f"{device}", names())
         self.kind = device.type
         self._device = device
         self._module: ModuleType = getattr(torch, self.kind)
         self._place = () if self.kind == "mps" else (device,)  # of which there is one
+        self._synchronize = _synchronize(self.kind)
         self._call("set_device")
         self._share = memory_share(os.environ)
         if self._share < 1:
@@ -85,11 +95,23 @@ class Accelerator:
 
     def wait(self) -> None:
         """Wait for all that it has to do."""
-        self._module.synchronize(*self._place)
+        self._synchronize(*self._place)
 
     def timer(self) -> EventTimer | None:
         """Return its own clock."""
-        return EventTimer(self._module, self._device) if hasattr(self._module, "Event") else None
+        stream: Callable[[Any], Any] | None = getattr(self._module, "current_stream", None)
+        if hasattr(self._module, "Event"):
+            return EventTimer(self._module.Event, None if stream is None else partial(stream, self._device))
+        if self.kind in KINDS or not hasattr(torch, "Event"):
+            return None
+        with suppress(RuntimeError):  # a device need not have events
+            timer = EventTimer(partial(torch.Event, self._device))
+            timer.start()
+            timer.stop()
+            self.wait()
+            timer.elapsed()
+            return timer
+        return None
 
     def activity(self) -> Any:
         """Return Kineto's word for its kernels."""
@@ -116,35 +138,58 @@ class Accelerator:
         if free_and_all is None:
             return None
         free, total = map(int, free_and_all)
-        live = self._call("memory_allocated") or 0
+        live = self.live_memory() or 0
         return min(free + (self._call("memory_reserved") or 0), int(self._share * total)) - live
 
     def live_memory(self) -> int | None:
         """Return the bytes of the tensors that live on it."""
         live = self._call("current_allocated_memory" if self.kind == "mps" else "memory_allocated")
+        if live is None:
+            live = self._statistics().get(CURRENT)
         return None if live is None else int(live)
 
     def memory(self, work: Work, arguments: tuple[Any, ...]) -> Memory | None:
         """Make one call and return what it took, by its caching allocator."""
-        if not hasattr(self._module, "reset_peak_memory_stats"):
-            return None
         self.wait()
+        before = self._statistics()
+        if not {CURRENT, PEAK, ALLOCATED} <= before.keys():
+            return None
         self._call("reset_peak_memory_stats")
-        before = self._module.memory_stats(self._device)
         result = work.function(*arguments, **work.keywords)
         self.wait()
-        after = self._module.memory_stats(self._device)
+        after = self._statistics()
         del result
         return Memory(
-            after["allocated_bytes.all.peak"] - before["allocated_bytes.all.current"],
-            after["allocated_bytes.all.allocated"] - before["allocated_bytes.all.allocated"],
+            after[PEAK] - before[CURRENT],
+            after[ALLOCATED] - before[ALLOCATED],
             f"{'CUDA' if self.kind == 'cuda' else self.kind} caching allocator",
         )
 
+    def _statistics(self) -> Mapping[str, int]:
+        statistics: Mapping[str, int] = self._call("memory_stats") or {}
+        return statistics
+
     def _call(self, name: str, place: tuple[Any, ...] | None = None) -> Any:
-        """Return the answer of its module's function of that name, which may be missing."""
+        """Return the answer of its module's function of that name, or of PyTorch's for any device; None without one."""
+        arguments = self._place if place is None else place
         function: Callable[..., Any] | None = getattr(self._module, name, None)
-        return None if function is None else function(*(self._place if place is None else place))
+        if function is not None:
+            return function(*arguments)
+        if self.kind not in KINDS and name not in GUESSES:
+            general = getattr(getattr(torch, "accelerator", None), GENERAL.get(name, name), None)
+            with suppress(RuntimeError):  # its allocator is none that PyTorch could ask
+                return None if general is None else general(*arguments)
+        return None
+
+
+def _synchronize(kind: str) -> Callable[..., None]:
+    """Return the wait for devices of a kind; raises `Unsupported` where nothing waits for them."""
+    own = getattr(getattr(torch, kind), "synchronize", None)
+    wait: Callable[..., None] | None = own or getattr(getattr(torch, "accelerator", None), "synchronize", None)
+    if wait is None:
+        hint = "`torch.accelerator` waits for any device from PyTorch 2.6 on"
+        raise Unsupported(f"`torch.{kind}` has no `synchronize`", slug="no_device", hint=hint)
+    return wait
 
 
 def _may_round() -> bool:
@@ -166,14 +211,7 @@ def device_of(name: str) -> Any:
     try:
         return torch.device(f"cuda:{index}" if kind in ("hip", "rocm") and torch.version.hip else name)
     except RuntimeError as error:
-        raise _missing(name) from error
-
-
-def _missing(name: str) -> Unsupported:
-    """Describe a device that is not here, with those that are."""
-    here = names()
-    hint = f"it has {', '.join(here)}" if here else "it has none but the CPU; a package may bring one"
-    return Unsupported(f"PyTorch has no device `{name}` here", slug="no_device", hint=hint)
+        raise no_device("PyTorch", name, names()) from error
 
 
 def names() -> list[str]:
@@ -191,10 +229,10 @@ def wait_for_all() -> None:
     """Wait for every device in use; a GPU on which this process has nothing is left alone: a wait takes memory."""
     has_context = getattr(torch._C, "_cuda_hasPrimaryContext", lambda _: True)
     for kind in in_use():
-        module = getattr(torch, kind)
-        for number in range(module.device_count()):
+        wait = _synchronize(kind)
+        for number in range(getattr(torch, kind).device_count()):
             if kind != "cuda" or has_context(number):
-                module.synchronize(number)
+                wait(number)
 
 
 def _kinds() -> tuple[str, ...]:
@@ -212,10 +250,10 @@ def _names(kind: str, module: ModuleType | None) -> list[str]:
 class EventTimer:
     """Two events in the stream around a block. The launch of the first kernel stands between them."""
 
-    def __init__(self, module: Any, device: Any) -> None:
-        self._begin, self._end = (module.Event(enable_timing=True) for _ in range(2))
-        stream: Callable[[Any], Any] | None = getattr(module, "current_stream", None)
-        self._stream = (lambda: (stream(device),)) if stream else tuple  # MPS has one stream, without a name
+    def __init__(self, event: Callable[..., Any], stream: Callable[[], Any] | None = None) -> None:
+        """Make two of an `event`, for the current `stream`: MPS has one, without a name."""
+        self._begin, self._end = (event(enable_timing=True) for _ in range(2))
+        self._stream = (lambda: (stream(),)) if stream else tuple
 
     def start(self) -> None:
         """Record the first event."""
