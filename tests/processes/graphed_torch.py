@@ -39,6 +39,11 @@ class Capture(TorchDispatchMode):  # type: ignore[misc]
         super().__init__()
         self.graph = graph
 
+    def __exit__(self, *trouble: Any) -> None:
+        super().__exit__(*trouble)
+        if trouble[0] is not None:  # as `capture_end`, which hides what went wrong before
+            raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
+
     def __torch_dispatch__(self, operator: Any, types: Any, arguments: Any = (), keywords: Any = None) -> Any:
         if operator is torch.ops.aten._local_scalar_dense.default:
             raise RuntimeError("CUDA error: operation not permitted when stream is capturing\nmore of it")
@@ -79,7 +84,7 @@ except Unsupported as error:
 try:
     backend.forward(Bound(lambda a: a * a.sum().item(), (x,)))
 except Unsupported as error:
-    seen["reads a value"] = str(error)
+    seen["reads a value"], seen["ends the child"] = str(error), error.last
 seen["calls"] = compilation.CALLS
 lstm = BINDINGS["lstm"]
 assert isinstance(lstm, Call)

@@ -24,6 +24,7 @@ def test_a_replay_computes_on_what_its_inputs_are_now_and_what_cannot_be_capture
         "backward": True,
         "a fresh forward": "no_graph",
         "reads a value": "CUDA cannot capture it: CUDA error: operation not permitted when stream is capturing",
+        "ends the child": True,
         "calls": 3,
         "a recurrent layer": [True, 1, 0.0, True, False, False],
     }

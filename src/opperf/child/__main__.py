@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from opperf.child.measure.disturbance import NoCounters, ProcessCounters
 from opperf.child.worker import process
 from opperf.child.worker.conversation import Conversation
-from opperf.child.worker.failures import failure
+from opperf.child.worker.failures import OUT_OF_MEMORY, failure
 from opperf.child.worker.handler import Handler
-from opperf.domain.device import FLOAT32_PRODUCTS
-from opperf.domain.message.replies import Agreement, Hello
+from opperf.domain.device import FLOAT32_PRODUCTS, memory_share
+from opperf.domain.message.replies import Agreement, Failure, Hello
 from opperf.domain.message.requests import Compare, JudgingRequest, Limits, R, Request
 from opperf.domain.message.wire import PROTOCOL, answer_line
 from opperf.domain.plan import COUNTING, LAYOUT_BYTES, PLANNED, Side
@@ -87,7 +87,11 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits, im
             backend.wait([])  # an error that a device reports late is this request's, not the next one's
         return reply
 
-    Conversation((requests, replies), handler, answer, lambda: on_device and _is_dead(backend)).go_on()
+    def is_last(failing: Failure) -> bool:
+        # Where memory was short it lies in pieces, which the next trial would be short of.
+        return on_device and (failing.reason.slug == OUT_OF_MEMORY or _is_dead(backend))
+
+    Conversation((requests, replies), handler, answer, is_last).go_on()
     return 0
 
 
@@ -179,9 +183,11 @@ def _device_facts(backend: Backend) -> dict[str, Any]:
         return {}
     gpu, monitor = gpu_of(backend.side.device), backend.monitor()
     clocks = gpu or (monitor and monitor.read())
+    free, share = backend.free_memory(), memory_share(os.environ)
     facts = {
         "gpu": None if gpu is None else gpu.describe(),
-        "memory_free": backend.free_memory(),
+        "memory_free": free,
+        "memory_share": share if share < 1 else None,
         FLOAT32_PRODUCTS: backend.float32_products,
         "lacks": {
             name: reason
@@ -190,6 +196,7 @@ def _device_facts(backend: Backend) -> dict[str, Any]:
                 ("kernels", "no profiler of the framework shows what runs on this device", backend.kernel_watch()),
                 ("clocks", "neither NVIDIA's management library (NVML) nor the framework tells them", clocks),
                 ("power and energy", "NVML does not know this device", gpu),
+                ("free memory", "the framework does not tell it: no trial is skipped for want of it", free is not None),
             )
             if not has
         },

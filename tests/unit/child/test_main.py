@@ -46,5 +46,17 @@ def test_a_device_that_answers_each_call_with_an_error_is_lost(tmp_path: Path, m
     assert (first["reason"]["message"], first["last"]) == ("illegal address", True)
 
 
+@pytest.mark.parametrize(("device", "last"), [("cuda:0", True), ("cpu", False)])
+def test_a_device_whose_memory_was_short_lies_in_pieces_and_its_child_ends(
+    device: str, last: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any) -> None:
+        raise RuntimeError("CUDA out of memory")
+
+    monkeypatch.setattr(child, "_answer", fails)
+    first, _ = answers([], device, tmp_path, monkeypatch)
+    assert (first["reason"]["slug"], first["last"]) == ("out_of_memory", last)
+
+
 def test_a_cpu_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert answers(["never"], "cpu", tmp_path, monkeypatch) == [None, None]

@@ -17,6 +17,7 @@ from opperf.child.worker.failures import failure
 from opperf.child.worker.handler import Handler
 from opperf.domain.measurement import Measurement, Samples
 from opperf.domain.message import replies, requests
+from opperf.domain.message.replies import Failure
 from opperf.domain.message.requests import Request
 from opperf.domain.message.wire import answer_line, read_request
 from opperf.domain.plan import Trial
@@ -26,20 +27,20 @@ WITHIN = (requests.Measure, requests.Turn, requests.CountInstructions, requests.
 
 
 class Conversation:
-    """Answers what comes; `answer` makes a reply, or raises what went wrong."""
+    """Answers what comes; `answer` makes a reply, or raises what went wrong. `is_last` says what ends the child."""
 
     def __init__(
         self,
         pipes: tuple[BinaryIO, BinaryIO],
         handler: Handler,
         answer: Callable[[Request[Any]], Any],
-        is_dead: Callable[[], bool],
+        is_last: Callable[[Failure], bool],
     ) -> None:
         self._requests, self._replies = pipes
         self._process = os.getpid()
         self._handler = handler
         self._answer = answer
-        self._is_dead = is_dead
+        self._is_last = is_last
         #: The request that is read and not answered.
         self._next: tuple[int, Request[Any]] | None = None
         #: What was seen of the trial that is prepared inside a test: samples, or else what its first calls took.
@@ -134,7 +135,7 @@ class Conversation:
     def _failed(self, number: int, error: BaseException) -> bytes:
         reply = failure(error)
         self._handler.tracers.restore()
-        return answer_line(number, replace(reply, last=reply.last or self._is_dead()))
+        return answer_line(number, replace(reply, last=reply.last or self._is_last(reply)))
 
     def _send(self, line: bytes) -> None:
         if os.getpid() != self._process:

@@ -183,6 +183,7 @@ def capture_graph(bound: Bound, make: Callable[[Bound], Work], device: Any) -> W
         raise Unsupported("only a CUDA device runs CUDA graphs", slug="no_device", hint="`--device cuda`")
     start = perf_counter()
     graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream(device)
+    failed: list[RuntimeError] = []
     stream.wait_stream(torch.cuda.current_stream(device))
     try:
         with torch.cuda.stream(stream):
@@ -195,10 +196,16 @@ def capture_graph(bound: Bound, make: Callable[[Bound], Work], device: Any) -> W
                 for _ in range(CALLS):
                     work.function(*work.arguments, **work.keywords)
                 with torch.cuda.graph(graph, stream=stream):
-                    outputs = work.function(*work.arguments, **work.keywords)
+                    try:
+                        outputs = work.function(*work.arguments, **work.keywords)
+                    except RuntimeError as error:
+                        failed.append(error)
+                        raise
     except RuntimeError as error:
-        text = str(error).strip().partition("\n")[0][:300]
-        raise Unsupported(f"CUDA cannot capture it: {text}", slug="no_graph", hint="`--mode eager`") from error
+        # The end of a capture that failed raises too, and says nothing of why; and generators may still capture.
+        text = str(failed[0] if failed else error).strip().partition("\n")[0][:300]
+        message = f"CUDA cannot capture it: {text}"
+        raise Unsupported(message, slug="no_graph", hint="`--mode eager`", last=True) from error
     torch.cuda.current_stream(device).wait_stream(stream)
 
     def replay() -> Any:
