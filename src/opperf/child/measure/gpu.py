@@ -95,9 +95,12 @@ class Gpu:
         raise LookupError(name)
 
     def describe(self) -> dict[str, object]:
-        """Return properties that stay: name, UUID, driver, power limit in milliwatts, highest clock in Hz, modes."""
+        """Return properties that stay: name, UUID, driver, power limit in milliwatts, highest clock in Hz, modes.
+
+        And the bytes that its memory could move in a second, by its highest clock.
+        """
         result: dict[str, object] = {
-            "name": self._text("nvmlDeviceGetName", self._whole),
+            "name": self._text("nvmlDeviceGetName", self._handle),  # of a part it has the profile
             "uuid": self._text("nvmlDeviceGetUUID", self._handle),
             "driver": self._text("nvmlSystemGetDriverVersion"),
         }
@@ -107,6 +110,9 @@ class Gpu:
                 result[name] = value
         for megahertz in self._ask("nvmlDeviceGetMaxClockInfo", ctypes.c_uint(), SM_CLOCK):
             result["sm_clock_max"] = megahertz * 1_000_000
+        for megahertz in self._ask("nvmlDeviceGetMaxClockInfo", ctypes.c_uint(), MEMORY_CLOCK):
+            for bits in self._ask("nvmlDeviceGetMemoryBusWidth", ctypes.c_uint()):  # twice in each turn of the clock
+                result["memory_bandwidth"] = 2 * megahertz * 1_000_000 * bits // 8
         for name, function in (("ecc", "nvmlDeviceGetEccMode"), ("mig", "nvmlDeviceGetMigMode")):
             current, pending = ctypes.c_uint(), ctypes.c_uint()
             if self._answers(function, ctypes.byref(current), ctypes.byref(pending), handle=self._whole):
@@ -230,15 +236,17 @@ def _load() -> ctypes.CDLL | None:
         return None
 
 
-def doubts(before: Reading, after: Reading, seconds: float) -> list[Warning]:
+def doubts(before: Reading, after: Reading, seconds: float, *, in_turns: bool = False) -> list[Warning]:
     """Return the warnings for two readings around the `seconds` of a trial's samples.
+
+    Of a trial that is measured `in_turns` they are the same for each: for how long is left out.
 
     >>> [warning.message for warning in doubts({}, {"throttle_reasons": 0x24}, 1.0)]
     ['the GPU ran below its normal clock, because of its power limit and its temperature']
     >>> [warning.message for warning in doubts({"power_held_ns": 5}, {"power_held_ns": 250_000_005}, 1.0)]
     ['the GPU ran below its normal clock, because of its power limit, for 25 % of the time']
     """
-    result = [*_throttling(before, after, seconds)]
+    result = [*_throttling(before, after, seconds, says_how_long=not in_turns)]
     errors = after.get("ecc_errors", 0) - before.get("ecc_errors", 0)
     if errors > 0:
         text = f"the GPU's memory had {errors} uncorrected errors"
@@ -250,7 +258,7 @@ def doubts(before: Reading, after: Reading, seconds: float) -> list[Warning]:
     return result
 
 
-def _throttling(before: Reading, after: Reading, seconds: float) -> Iterator[Warning]:
+def _throttling(before: Reading, after: Reading, seconds: float, *, says_how_long: bool) -> Iterator[Warning]:
     """Yield a warning where the clock was held down: by the counters of that time where there are any."""
     reasons, share = before.get("throttle_reasons", 0) | after.get("throttle_reasons", 0), 0.0
     for name, (_, bits) in HELD.items():
@@ -260,6 +268,7 @@ def _throttling(before: Reading, after: Reading, seconds: float) -> Iterator[War
             share = max(share, part)
     causes = [text for bit, text in THROTTLES.items() if reasons & bit]
     if causes:
+        share = share if says_how_long else 0.0
         how_long = f", for {min(share, 1):.0%} of the time".replace("%", " %") if share > MOST_HELD else ""
         text = f"the GPU ran below its normal clock, because of {' and '.join(causes)}{how_long}"
         yield Warning("gpu_throttled", text, "fix its clocks below the limit: `nvidia-smi --lock-gpu-clocks`")

@@ -14,6 +14,8 @@ from opperf.child.measure.calibrate import LONG_NS
 from opperf.child.measure.disturbance import Counters
 from opperf.child.measure.doubts import believed, device_doubts, thread_doubts
 from opperf.child.measure.engine import Engine
+from opperf.child.measure.gpu import doubts as gpu_doubts
+from opperf.child.measure.gpu import gpu_of
 from opperf.child.measure.host import private_bytes
 from opperf.child.measure.placement import place
 from opperf.child.worker import promises
@@ -86,9 +88,11 @@ class Handler:
             requests.Iterate: workload.entries,
             requests.Generate: workload.descriptions,
         }
+        self._gpu = gpu_of(backend.side.device)
+        self._settings_doubts = tuple(device_doubts(backend.side.device, os.environ))
         self._own_doubts = (
             *thread_doubts(backend.side.threads, backend.threads_seen, usable_cpus()),
-            *device_doubts(backend.side.device, os.environ),
+            *self._settings_doubts,
         )
 
     def work(self, trial: Trial, seed: int) -> Work:
@@ -212,12 +216,20 @@ class Handler:
         watch = self.backend.kernel_watch() if request.kernels else None
         if prepared.exam is not None:
             prepared.exam.begin(block)
+        before, began = self._readings(), self.backend.clock.wall()
         samples = self._engine.turn(block, request.samples, output_bytes=prepared.sound.output_bytes, watch=watch)
+        seconds = (self.backend.clock.wall() - began) / 1e9
+        of_gpu = gpu_doubts(before, self._readings(), seconds, in_turns=True)
         prepared.sound.end_turn()
         if prepared.exam is not None:
             prepared.exam.end(block)
         samples, hidden = (samples, []) if request.kernels else believed(samples)
-        return replies.Sampling(samples, (*self.tracers.doubts(), *prepared.warnings, *hidden))
+        warnings = (*self.tracers.doubts(), *prepared.warnings, *hidden, *of_gpu, *self._settings_doubts)
+        return replies.Sampling(samples, warnings)
+
+    def _readings(self) -> Mapping[str, int]:
+        """Return how the GPU of this child runs now; nothing where NVML does not know it."""
+        return {} if self._gpu is None else self._gpu.read()
 
     def _block(self, prepared: PreparedTrial) -> Block:
         if prepared.block is None:

@@ -123,9 +123,10 @@ def _device_lines(facts: Mapping[str, Any]) -> Iterator[str]:
 
 def _gpu_words(gpu: Mapping[str, Any]) -> Iterator[str]:
     """Yield what NVIDIA's driver says of a GPU."""
-    limit, mig = gpu.get("power_limit"), gpu.get("mig")
+    limit, rate = gpu.get("power_limit"), gpu.get("memory_bandwidth")
     words = (gpu.get("driver") and f"driver {gpu['driver']}", gpu.get("uuid"), limit and f"at most {limit / 1e3:g} W")
-    yield from filter(None, (*words, "divided (MIG)" if mig else None))
+    bandwidth = rate and f"memory of {format_byte_rate(rate)} at most"
+    yield from filter(None, (*words, bandwidth, "divided (MIG)" if gpu.get("mig") else None))
 
 
 def machine_lines(facts: Mapping[str, Any]) -> Iterator[str]:

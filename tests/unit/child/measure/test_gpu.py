@@ -68,6 +68,45 @@ def test_a_reading_has_clocks_in_hertz_power_temperature_errors_and_reasons() ->
     }
 
 
+class Divided(Library):
+    """Answers for a part of a GPU (MIG), and for the whole, whose handle is `WHOLE`."""
+
+    WHOLE = 7
+
+    def nvmlDeviceGetDeviceHandleFromMigDeviceHandle(self, handle: Any, whole: Any) -> int:
+        whole._obj.value = self.WHOLE
+        return 0
+
+    def nvmlDeviceGetName(self, handle: Any, buffer: Any, length: Any) -> int:
+        buffer.value = b"H100" if handle.value == self.WHOLE else b"H100 MIG 1g.10gb"
+        return 0
+
+    def nvmlDeviceGetUUID(self, handle: Any, buffer: Any, length: Any) -> int:
+        buffer.value = b"GPU-ab12" if handle.value == self.WHOLE else b"MIG-cc"
+        return 0
+
+    def nvmlSystemGetDriverVersion(self, buffer: Any, length: Any) -> int:
+        buffer.value = b"580.1"
+        return 0
+
+    def nvmlDeviceGetMigMode(self, handle: Any, current: Any, pending: Any) -> int:
+        current._obj.value = 1
+        return 0
+
+
+def test_a_part_of_a_gpu_is_described_by_its_own_name_and_the_limits_of_the_whole() -> None:
+    answers = {"MaxClockInfo_1": 1980, "MaxClockInfo_2": 2619, "MemoryBusWidth": 5120, "EnforcedPowerLimit": 700_000}
+    assert Gpu(Divided(**answers), "1").describe() == {
+        "name": "H100 MIG 1g.10gb",
+        "uuid": "MIG-cc",
+        "driver": "580.1",
+        "power_limit": 700_000,
+        "sm_clock_max": 1_980_000_000,
+        "memory_bandwidth": 3_352_320_000_000,
+        "mig": True,
+    }
+
+
 def test_what_a_gpu_does_not_support_is_left_out() -> None:
     assert Gpu(Library(PowerUsage=5), "GPU-ab12").read() == {"power": 5}
 

@@ -30,6 +30,7 @@ from opperf.domain.message.requests import (
     Prepare,
     Quit,
     Release,
+    Turn,
 )
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
@@ -78,6 +79,29 @@ def test_the_calls_of_preparing_are_the_first_of_the_warm_up(handler: Handler) -
         settings = Settings(runs=1, warmup=warmup)
         result = handler.answer(Measure(answer.handle, settings))
         assert result.facts["warmup_calls"] == max(1, warmup)
+
+
+def test_a_turn_on_a_gpu_says_what_held_its_clock_down_and_which_setting_slows_its_calls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Throttled:
+        """A GPU whose power limit holds its clock down for half of the time."""
+
+        def __init__(self, clock: Any) -> None:
+            self._clock = clock
+
+        def read(self) -> dict[str, int]:
+            return {"power_held_ns": self._clock.wall() // 2, "others": 2}
+
+    backend = NullBackend(Side("null", device="cuda:0"))
+    monkeypatch.setattr("opperf.child.worker.handler.gpu_of", lambda device: Throttled(backend.clock))
+    monkeypatch.setenv("CUDA_LAUNCH_BLOCKING", "1")
+    handler = Handler(backend, NoCounters(), Path())
+    handle = prepared(handler, STEADY).handle
+    turns = [handler.answer(Turn(handle, 5)).warnings for _ in range(2)]
+    assert turns[0] == turns[1]  # so that a comparison has each once
+    assert [warning.slug for warning in turns[0]] == ["gpu_throttled", "gpu_shared", "slow_setting"]
+    assert turns[0][0].message == "the GPU ran below its normal clock, because of its power limit"
 
 
 def test_a_native_loop_is_timed_beside_python(handler: Handler) -> None:

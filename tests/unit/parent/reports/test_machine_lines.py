@@ -40,12 +40,13 @@ def test_a_machine_is_described_in_a_few_lines() -> None:
 
 
 def test_a_device_is_described_with_what_is_not_known_of_it() -> None:
-    gpu = {"uuid": "GPU-ab", "driver": "580.1", "power_limit": 700_000, "mig": True}
+    gpu = {"uuid": "GPU-ab", "driver": "580.1", "power_limit": 700_000, "mig": True, "memory_bandwidth": 335 * 10**10}
     facts = {"device": "H100", "memory_free": 80 * 10**9, "gpu": gpu, "lacks": {"kernels": "nobody shows them"}}
     visit = Visit("torch", "torch", ["cuda:0", "cpu"], facts)
     text = render(document({}, [], ("cpu", 1), [], [visit]), "console")
     assert "devices: cuda:0, cpu" in text
-    assert "H100, 80.0 GB free, driver 580.1, GPU-ab, at most 700 W, divided (MIG)" in text
+    line = "H100, 80.0 GB free, driver 580.1, GPU-ab, at most 700 W, memory of 3.35 TB/s at most, divided (MIG)"
+    assert line in text
     assert "no kernels: nobody shows them" in text
 
 
