@@ -317,6 +317,34 @@ def test_a_gpu_is_refused_before_anything_starts_where_the_machine_has_none(
     assert done.err.startswith("error: no device `cuda:0`: this machine has no GPU\n\nhint: ")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "add", "--framework", "numpy", "--device", "xpu", "--output", "k.json"),
+        ("run", "numpy:numpy.add", "--framework", "numpy", "--device", "xpu:1"),
+        ("compare", "add", "--base", "numpy", "--new", "numpy;device=npu"),
+        ("compare", "add", "--base", "numpy", "--new", "numpy;device=npu", "--jobs", "1", "--metric", "latency"),
+        ("judge", "k.py:f", "--against", "neg", "--framework", "numpy", "--device", "mps"),
+    ],
+)
+def test_a_device_that_no_framework_has_is_refused_in_one_line_and_nothing_is_written(
+    opperf: Opperf, words: tuple[str, ...], forked_children: None
+) -> None:
+    Path("k.py").write_text("def f(x):\n    return -x\n")
+    done = opperf(*words)
+    assert (done.code, done.out, Path("k.json").exists()) == (2, "", False), done.err
+    errors = [line for line in done.err.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1
+    assert "NumPy computes on the CPU only, not on `" in errors[0]
+    assert "\nhint: " in done.err
+
+
+def test_what_is_measured_on_another_device_is_kept(opperf: Opperf, forked_children: None) -> None:
+    where = ("--framework", "numpy", "--device", "xpu", "--device", "cpu", "--direction", "forward", "--runs", "3")
+    done = opperf("run", "add", *where, "--format", "json")
+    assert (done.code, [record["status"] for record in done.records]) == (0, ["failed", "ok"])
+
+
 def test_a_number_of_samples_that_is_none_is_refused() -> None:
     with pytest.raises(InputError, match="`--runs` is `x`, expected a whole number"):
         Settings(runs="x")  # type: ignore[arg-type]  # as from Python

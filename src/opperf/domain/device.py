@@ -7,6 +7,8 @@ from collections.abc import Mapping
 #: The variables that show a process some GPUs of NVIDIA, and by which order they are numbered: that of their places on
 #: the bus, as NVIDIA's own tools number them.
 SHOWN, ORDER, BY_BUS = "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "PCI_BUS_ID"
+#: How a child says that its framework has no such device, or runs on the CPU alone.
+NO_DEVICE = ("no_device", "no_such_device")
 #: The variable that names the command which a child on a device belongs to.
 COMMAND = "OPPERF_COMMAND"
 #: The variable that says how many children hold tensors on the device at a time, and how much of its memory they

@@ -13,18 +13,22 @@ from opperf.parent.workers.reference import Reference
 
 
 class JobPair:
-    """The pair of children of one job. `fight` is told how long it took to start them, in seconds."""
+    """The pair of children of one job.
+
+    `fight` is told how long it took to start them, in seconds, and `refuse` why they do not, which it may raise.
+    """
 
     def __init__(
         self,
         begin: Callable[[Contest, list[Worker]], Pair],
         fight: Callable[[Pair, Contest, float], None],
         reference: Reference,
+        refuse: Callable[[OpperfError], None],
     ) -> None:
-        self._begin, self._measure_pair, self._reference = begin, fight, reference
+        self._begin, self._measure_pair, self._reference, self._refuse = begin, fight, reference, refuse
         self._children: list[Worker] = []
         self._duel: Pair | None = None
-        self._broken: str | None = None
+        self._broken: OpperfError | None = None
         self._starting = 0.0
         self._interrupted = False
 
@@ -41,7 +45,7 @@ class JobPair:
         try:
             self._duel = self._begin(work, self._children)
         except OpperfError as error:
-            self._broken = str(error).partition("\n")[0]
+            self._broken = error
         self._starting = time.monotonic() - began
 
     def measure(self, work: Contest) -> None:
@@ -52,8 +56,9 @@ class JobPair:
             self.start(work)
         if self._duel is not None:
             self._measure_pair(self._duel, work, self._starting)
-        else:
-            work.failure = self._broken
+        elif self._broken is not None and not self._interrupted:
+            self._refuse(self._broken)
+            work.failure = str(self._broken).partition("\n")[0]
         if self._interrupted:  # its children were ended from outside
             work.failure, work.skipped = None, False
 

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from opperf.domain.device import NO_DEVICE
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.metric import NO_METER
 from opperf.domain.plan import Settings, Side
@@ -142,7 +143,7 @@ class Pairs(ABC):
                     self._measure_pair(duel, contest, stage, starting * jobs / len(contests), reference)
 
             reference = self._reference.for_job(settings)
-            return JobPair(begin, fight, reference)
+            return JobPair(begin, fight, reference, self._refuse)
 
         order = self._in_turn(contests)
         runner: ParallelRunner[Contest, None] = ParallelRunner(
@@ -178,6 +179,7 @@ class Pairs(ABC):
                 duel = self._begin_timing(contests, goes_on=goes_on)
                 starting = self._next.starting
         except OpperfError as error:
+            self._refuse(error)
             for contest in contests:
                 contest.failure = str(error).partition("\n")[0]
             return
@@ -191,6 +193,18 @@ class Pairs(ABC):
                 # The next pair has fresh children for what is left.
                 if (contest.failure is not None and not duel.alive) or self.spent():
                     break
+
+    def _refuse(self, error: OpperfError) -> None:
+        """Raise `InputError` where nothing can be compared as it was asked for, such as on a device that is not here.
+
+        What was compared by then is worth more than that word: then it is a failure of these contests alone.
+        """
+        if any(one.pairs for one in self._pace.contests):
+            return
+        if isinstance(error, InputError):
+            raise error
+        if error.slug in NO_DEVICE:
+            raise InputError(error.message, hint=error.hint, slug=NO_DEVICE[0]) from error
 
     def _begin_timing(self, contests: Sequence[Contest], *, goes_on: bool) -> Pair:
         """Return a pair for contests, whose reference starts with it."""

@@ -12,7 +12,8 @@ from opperf.catalog import catalog
 from opperf.catalog.valid_values import unbounded
 from opperf.domain.code import Code, SuiteCode
 from opperf.domain.dataclass import dataclass
-from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
+from opperf.domain.device import NO_DEVICE
+from opperf.domain.errors import InputError, OperatorFailure, OpperfError, WorkerFailure
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.kernels import wants_kernels
 from opperf.domain.measurement import CountedTimes, Measurement, Outcome
@@ -222,10 +223,10 @@ class Pool:
         try:
             return self.worker(side)
         except OperatorFailure as failed:
-            raise WorkerFailure(
-                f"`{side.framework}` does not start in environment `{side.environment}`: {failed.message}",
-                slug="import_failed",
-            ) from failed
+            text = f"`{side.framework}` does not start in environment `{side.environment}`: {failed.message}"
+            if failed.slug in NO_DEVICE:
+                raise InputError(text, hint=_start_hint(side, failed.hint), slug=NO_DEVICE[0]) from failed
+            raise WorkerFailure(text, slug="import_failed") from failed
 
     def capture(
         self, side: Side, what: requests.Capture | requests.CaptureModel | requests.CaptureConfiguration
@@ -351,7 +352,7 @@ def _start_failure(side: Side, error: OpperfError) -> Reason:
         reason = error.reason
         return replace(
             reason,
-            slug="no_device" if reason.slug in ("no_device", "no_such_device") else "import_failed",
+            slug=NO_DEVICE[0] if reason.slug in NO_DEVICE else "import_failed",
             message=f"{place} cannot be used: {reason.message}",
             hint=_start_hint(side, reason.hint),
         )

@@ -24,6 +24,7 @@ from opperf.domain.message.requests import Measure, Prepare, Release, Turn
 from opperf.domain.peaks import Peaks
 from opperf.domain.plan import TIMED, UNCHECKED, Settings, Trial
 from opperf.parent.commands.explore.space import Point, Space
+from opperf.parent.workers import gpus
 from opperf.parent.workers.claims import claim
 from opperf.parent.workers.duel import Duel
 from opperf.parent.workers.pool import Pool
@@ -137,6 +138,7 @@ class Bench:
 
     def __enter__(self) -> Bench:
         sides = [trial.side for trial in self._question.trials]
+        gpus.check_devices((side.framework, side.device) for side in sides)
         claim(sides, shared=self._settings.share_device, note=self._note)
         return self
 

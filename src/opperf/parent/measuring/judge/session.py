@@ -27,6 +27,7 @@ from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.store.judgements import Lines
 from opperf.parent.store.output_lock import take
+from opperf.parent.workers import gpus
 from opperf.parent.workers.passwords import own_command
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ def judge_all(
         every = _candidates(order, scratch.path)
         settings = requests.settings(request)
         trials, problem = reference_trials(order.against, request, settings, progress)
+        if elsewhere is None:
+            gpus.check_devices((trial.side.framework, trial.side.device) for trial in trials)
         constant = _constant(order.constant, trials)
         family = replace(rule, family=len(every) * len(trials))
         plugins = requests.plugin_files(request.what.plugin, request.where.framework)

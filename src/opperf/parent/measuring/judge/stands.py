@@ -11,9 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 
-from opperf.domain.errors import HarnessError, OpperfError
+from opperf.domain.device import NO_DEVICE
+from opperf.domain.errors import HarnessError, InputError, OpperfError
 from opperf.domain.plan import Side
 from opperf.parent.measuring.judge.seat import Seat
+
+#: What helps where the machine has a device that a stand does not find.
+IN_A_ROOM = "if this machine has it, judge with `--room none`: rooms have no GPU in them"
 
 
 class Stands:
@@ -45,7 +49,7 @@ class Stands:
     def take(self, side: Side) -> Seat:
         """Return a stand that is ready; raises `HarnessError` where it does not start.
 
-        Whatever goes wrong until then is no candidate's fault.
+        Whatever goes wrong until then is no candidate's fault. Raises `InputError` where it does not find its device.
         """
         self.prepare([side])
         if self._interrupted:
@@ -57,6 +61,9 @@ class Stands:
             seat.wake()
         except OpperfError as error:
             self.end(seat)
+            if error.slug in NO_DEVICE:
+                hint = "; ".join(filter(None, (error.hint, IN_A_ROOM)))
+                raise InputError(error.message, hint=hint, slug=NO_DEVICE[0]) from error
             raise HarnessError(f"a stand does not start: {error.message}", hint=error.hint, slug="stand") from error
         return seat
 
