@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from tests.forked_children import ForkedChildren
 from tests.interruption import Interruption
 
-from opperf.parent.workers import claims
+from opperf.parent.workers import claims, gpus
 from opperf.parent.workers.package import cache_folder
 
 # What runs tests side by side says how wide a terminal is, and so does readline, past `os.environ`; of a pipe nobody
@@ -122,9 +122,13 @@ def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_locks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Devices of this process alone: another one that runs tests measures on some of the same name."""
+    """Devices of this process alone: another one that runs tests measures on some of the same name.
+
+    What draws on a machine's screen is none of them.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(claims, "FOLDER", tmp_path_factory.mktemp("locks"))
+        patch.setattr(gpus, "DEVICES", tmp_path_factory.mktemp("devices"))
         yield
 
 

@@ -36,7 +36,7 @@ def doctor(
     from opperf.parent.planning.selection import Selection
     from opperf.parent.planning.side_text import frameworks, sides
     from opperf.parent.reports.machine import document
-    from opperf.parent.workers import machine, machine_noise
+    from opperf.parent.workers import gpus, machine, machine_noise
     from opperf.parent.workers.interpreters import importable, settled_side
 
     plugins = plugin_files(plugin, where.framework, note=tell)
@@ -55,14 +55,16 @@ def doctor(
         _measure(default_sides, plugins, machine_signs.busy(signs))
     place = (default_sides[0].device if default_sides else "cpu", where.threads)
     rates = [rate for rate in stored_rates() if (rate.device, rate.threads) == place]
-    visits = _visits(
-        default_sides, plugins, looks=selection.wants_best_device or (not where.device and bool(facts["gpus"]))
-    )
+    best = selection.wants_best_device or not where.device
+    visits = _visits(default_sides, plugins, best=best, looks=selection.wants_best_device or gpus.shows_device())
     deliver(document(facts, machine_signs.judge(signs), place, rates, [*visits]), format)
 
 
-def _visits(sides: Sequence[Side], plugins: Sequence[Path], *, looks: bool) -> Iterator[Visit]:
-    """Yield what the child of each side says of its environment, or why it cannot be used; it `looks` for GPUs."""
+def _visits(sides: Sequence[Side], plugins: Sequence[Path], *, best: bool, looks: bool) -> Iterator[Visit]:
+    """Yield what the child of each side says of its environment, or why it cannot be used.
+
+    The child is one on the `best` device, where a framework tells of any, or one `looks` for it.
+    """
     from opperf.domain.errors import OpperfError
     from opperf.domain.plan import Settings
     from opperf.parent.cli.progress import Bar
@@ -72,7 +74,9 @@ def _visits(sides: Sequence[Side], plugins: Sequence[Path], *, looks: bool) -> I
     with Pool(Settings(), Bar().note, plugins) as pool:
         for side in sides:
             try:
-                worker = pool.looking_worker(side) if looks else pool.worker(side)
+                worker = pool.looking_worker(side) if best and looks else pool.worker(side)
+                if best and worker.side.device == "cpu" and worker.devices[0] != "cpu":
+                    worker = pool.looking_worker(side)
             except OpperfError as error:
                 yield Visit(side.framework, side.environment, error=str(error))
             else:

@@ -25,6 +25,7 @@ from opperf.domain.plan import Settings, Trial
 from opperf.parent.measuring.calibration import effects, stored_rates
 from opperf.parent.workers.canaries import Caches, caches
 from opperf.parent.workers.contention import CLASSES, peaceful_pairs
+from opperf.parent.workers.gpus import identity
 from opperf.parent.workers.topology import leases, usable_cores
 
 #: How far jobs may slow each other down: with `--jobs auto`, and where the user chose their number.
@@ -277,7 +278,7 @@ class ParallelRunner(Generic[T, R]):
 
     def _devices(self, work: T) -> set[str]:
         """Return the devices that a piece of work needs for itself."""
-        return {trial.side.device for trial in self._trials(work)} - {"cpu"}
+        return {identity(trial.side) for trial in self._trials(work) if trial.side.device != "cpu"}
 
     def _stop(self, begin: threading.Barrier, threads: Sequence[threading.Thread], lanes: Sequence[Lane[T, R]]) -> None:
         """End what still runs: a job that waits for its child learns of its end."""

@@ -49,8 +49,9 @@ class MachineFile(Generic[E]):
 
     def path(self, cache: Path, machine: Mapping[str, object]) -> Path:
         """Return where the entries of a machine lie, below the cache folder."""
-        gpus = [gpu.get("name") for gpu in machine.get("gpus") or ()]  # type: ignore[attr-defined]
-        text = json.dumps([*(machine.get(name) for name in FACTS), *gpus], default=str)
+        names = [gpu.get("name") for gpu in machine.get("gpus") or ()]  # type: ignore[attr-defined]
+        gpus = machine.get("gpus_visible") or names
+        text = json.dumps([*(machine.get(name) for name in FACTS), *gpus], default=str)  # type: ignore[misc]
         return cache / self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
 
     def read(self, path: Path) -> dict[tuple[object, ...], E]:

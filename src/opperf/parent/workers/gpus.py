@@ -7,11 +7,13 @@ the first. `cuda:1` is the second one of NVIDIA's own tools, or of those that `C
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.device import BY_BUS, COMMAND, ORDER, SHARERS, SHOWN
@@ -19,10 +21,19 @@ from opperf.domain.errors import InputError
 from opperf.domain.plan import Side
 from opperf.domain.registry import BEST_DEVICE, BUILT_IN
 
-DEVICES = Path("/dev")
+DEVICES, DRIVER = Path("/dev"), Path("/proc/driver/nvidia")
+#: What the system shows of devices that are not NVIDIA's: AMD's, those below Windows, any that computes or draws, and
+#: those that are handed to a virtual machine, as TPUs are.
+OTHERS = ("kfd", "dxg", "accel*", "accel/accel*", "dri/renderD*", "vfio/[0-9]*")
+#: What frameworks call one device by several names: AMD's in PyTorch, JAX and HIP, Intel's in PyTorch and SYCL.
+ALIASES = {"hip": "cuda", "rocm": "cuda", "level_zero:gpu": "xpu"}
 #: How long nvidia-smi may take, in seconds, and how much longer for each GPU: a driver that is loaded first takes one
 #: to three for each (https://docs.nvidia.com/deploy/driver-persistence/).
 LIMIT, LIMIT_EACH = 5.0, 5.0
+#: How the UUID of a part of a GPU begins, and how nvidia-smi lists one.
+PART = "MIG-"
+_PART = re.compile(r"^\s+(MIG \S+)\s.*\(UUID: (MIG-[^)]+)\)", re.MULTILINE)
+_FACT = re.compile(r"^([^:\n]+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 QUERY = ("--query-gpu=name,memory.total,driver_version,uuid,pci.bus_id", "--format=csv,noheader,nounits")
 
 
@@ -44,19 +55,64 @@ class Silence(InputError):
     """The driver does not answer."""
 
 
-def facts() -> list[dict[str, object]] | None:
-    """Return name, memory and driver of each GPU; None where nvidia-smi is missing or does not answer."""
+def facts(environment: Mapping[str, str] = os.environ) -> list[dict[str, object]] | None:
+    """Return name, memory and driver of each GPU, or of the parts of one that processes are shown (MIG).
+
+    None where neither nvidia-smi nor the driver tells.
+    """
     try:
         gpus = present()
     except Silence:
         return None
-    return None if gpus is None else [{"name": one.name, "memory": one.memory, "driver": one.driver} for one in gpus]
+    if gpus is None:
+        return None
+    parts = [gpu for gpu in _visible_gpus(gpus, environment) if gpu.uuid.startswith(PART)]
+    return [{"name": one.name, "memory": one.memory, "driver": one.driver} for one in parts or gpus]
+
+
+def visible_names(environment: Mapping[str, str] = os.environ) -> list[str] | None:
+    """Return the names of the GPUs that frameworks see, by their numbers there; None where they see all.
+
+    With another `CUDA_VISIBLE_DEVICES`, `cuda:0` may be another card, or another part of one.
+    """
+    if SHOWN not in environment:
+        return None
+    try:
+        return [gpu.name for gpu in _visible_gpus(present() or (), environment)]
+    except Silence:
+        return None
+
+
+def _visible_gpus(gpus: Sequence[Gpu], environment: Mapping[str, str]) -> list[Gpu]:
+    """Return those of all GPUs that a process sees, and the parts that it does, by the names of their profiles."""
+    by_uuid = {gpu.uuid: gpu for gpu in gpus}
+    uuids = visible([*by_uuid], environment.get(SHOWN))
+    program = shutil.which("nvidia-smi") if any(uuid.startswith(PART) for uuid in uuids) else None
+    names = {} if program is None else _parts(program)
+    driver = gpus[0].driver if gpus else ""
+    return [by_uuid.get(uuid) or Gpu(names.get(uuid, uuid), None, driver, uuid) for uuid in uuids]
+
+
+@cache
+def _parts(program: str) -> Mapping[str, str]:
+    """Return the profile of each part of a divided GPU by its UUID, as `MIG 1g.10gb`."""
+    words: dict[str, Any] = {"capture_output": True, "text": True, "errors": "replace", "timeout": LIMIT}
+    try:
+        answer = subprocess.run([program, "-L"], stdin=subprocess.DEVNULL, **words)
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    return {uuid: profile for profile, uuid in _PART.findall(answer.stdout)}
 
 
 def present() -> Sequence[Gpu] | None:
-    """Return the GPUs of the machine, None without nvidia-smi; raises `Silence` where that does not answer in time."""
+    """Return the GPUs of the machine, by nvidia-smi, or where that does not answer, or is missing, by the driver.
+
+    None without both; raises `Silence` where nvidia-smi does not answer in time, and the driver does not tell.
+    """
     program = shutil.which("nvidia-smi")
     answer = None if program is None else _answer(program, LIMIT + LIMIT_EACH * len(_nodes()))
+    if answer is None or isinstance(answer, Silence):
+        answer = read_driver(DRIVER, DEVICES) or answer
     if isinstance(answer, Silence):
         raise answer
     return answer
@@ -95,6 +151,29 @@ def read_listing(text: str) -> list[Gpu]:
     ]
 
 
+def read_driver(folder: Path, devices: Path) -> list[Gpu]:
+    """Return the GPUs that the driver lists in its folder of `/proc`, in the order of their places on the bus.
+
+    A container may have no nvidia-smi, and shows by its devices which of the machine's it has. The driver tells no UUID
+    of a GPU that nobody has used since it was loaded.
+    """
+    version = re.search(r"Kernel Module(?: for \w+)?\s+([\d.]+)", _text(folder / "version"))
+    result = []
+    for place in sorted(folder.glob("gpus/*")):
+        facts = dict(_FACT.findall(_text(place / "information")))
+        name, uuid, minor = (facts.get(key, "") for key in ("Model", "GPU UUID", "Device Minor"))
+        if name and "?" not in uuid and (devices / f"nvidia{minor}").exists():
+            result.append(Gpu(name, None, version[1] if version else "", uuid, place.name))
+    return result
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
 def visible(uuids: Sequence[str], mask: str | None) -> list[str]:
     """Return the GPUs that CUDA leaves visible, by a variable's text: up to the first word that names none.
 
@@ -107,7 +186,7 @@ def visible(uuids: Sequence[str], mask: str | None) -> list[str]:
     for word in (part.strip() for part in mask.split(",")):
         if word.isdecimal():
             alike = [*uuids[int(word) : int(word) + 1]]
-        elif word.startswith("MIG-"):  # a part of a GPU
+        elif word.startswith(PART):
             alike = [word]
         else:
             alike = [uuid for uuid in uuids if word and uuid.startswith(word)]
@@ -131,8 +210,9 @@ def variables(side: Side, environment: Mapping[str, str] = os.environ, sharers: 
 
 
 def identity(side: Side, environment: Mapping[str, str] = os.environ) -> str:
-    """Return the name of a device for every process of the machine: its UUID, or the side's name where it has none."""
-    return _uuid(side, environment) or side.device
+    """Return the name of a device for every process of the machine: its UUID, or where it has none one of its names."""
+    kind, _, index = side.device.rpartition(":")
+    return _uuid(side, environment) or (f"{ALIASES[kind]}:{index}" if kind in ALIASES else side.device)
 
 
 def bus_place(side: Side) -> str | None:
@@ -178,14 +258,25 @@ def check_devices(sides: Iterable[tuple[str, str]]) -> None:
 
 
 def has_gpu() -> bool:
-    """Whether there is a GPU that a framework may see; raises `Silence` where the driver does not say."""
-    return bool(present())
+    """Whether there is a GPU, or the like, that a framework may see; raises `Silence` where the driver does not say."""
+    return bool(present()) or _has_others()
+
+
+def shows_device() -> bool:
+    """Whether there is one, as far as is known."""
+    try:
+        return has_gpu()
+    except Silence:
+        return False
 
 
 def _may_have_gpu() -> bool:
     """Whether anything speaks for a GPU: a driver's device, or its tool."""
-    others = (DEVICES / "kfd", DEVICES / "dxg", *_nodes())
-    return shutil.which("nvidia-smi") is not None or any(device.exists() for device in others)
+    return shutil.which("nvidia-smi") is not None or bool(_nodes()) or _has_others()
+
+
+def _has_others() -> bool:
+    return any(next(DEVICES.glob(pattern), None) for pattern in OTHERS)
 
 
 def _nodes() -> list[Path]:

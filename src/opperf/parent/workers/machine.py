@@ -41,6 +41,7 @@ def facts(root: Path = ROOT) -> dict[str, object]:
         "load": loads(),
         "steal_seconds": ask(lambda: float(psutil.cpu_times().steal)),
         "gpus": gpus.facts(),
+        "gpus_visible": gpus.visible_names(),
     }
 
 

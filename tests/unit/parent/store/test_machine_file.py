@@ -55,3 +55,12 @@ def test_another_machine_has_a_file_of_its_own(tmp_path: Path) -> None:
     assert FLOORS.path(tmp_path, one) != FLOORS.path(tmp_path, other)
     gpus = [[{"name": name, "driver": driver}] for name, driver in (("H100", "1"), ("H100", "2"), ("A100", "1"))]
     assert len({FLOORS.path(tmp_path, {**one, "gpus": those}) for those in (None, *gpus)}) == 3
+
+
+def test_what_is_known_of_a_gpu_is_not_taken_for_what_is_known_of_another_one_that_is_shown_in_its_place(
+    tmp_path: Path,
+) -> None:
+    both = [{"name": "H100"}, {"name": "A100"}]
+    shown = (None, ["H100", "A100"], ["A100"], ["MIG-cc"])
+    paths = [FLOORS.path(tmp_path, {"gpus": both, "gpus_visible": names}) for names in shown]
+    assert (paths[0], len(set(paths))) == (paths[1], 3)
