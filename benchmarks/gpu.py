@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opperf.domain.units import format_bytes, format_seconds
+from opperf.domain.units import format_bytes, format_joules, format_seconds
 
 RESULTS = Path(__file__).with_name("results") / "gpu.json"
 #: An addition that keeps an H100 busy for some 20 us, and its Triton copies: the second does 5 % more work. Without
@@ -106,7 +106,17 @@ x, y = (torch.rand({SIZE}, device="DEVICE") for _ in "xy")
 for _ in range(10): torch.add(x, y)
 torch.cuda.synchronize()
 """
-METRICS = ("time", "latency", "device", "device_cold", "launch_gap", "memory_peak", "memory_kept")
+#: A step of a small model, three times, on the device that it is given.
+STEP = """
+import sys
+import torch
+
+model = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.ReLU(), torch.nn.Linear(256, 16)).to(sys.argv[1])
+data = torch.rand(64, 256).to(sys.argv[1])
+for _ in range(3):
+    model(data).sum().backward()
+"""
+METRICS = ("time", "latency", "device", "device_cold", "launch_gap", "memory_peak", "memory_kept", "energy")
 #: Twenty operators, and those of a judge's first try: a copy, a thread that is late, and a stream of its own.
 TWENTY = (
     *("add", "multiply", "exp", "tanh", "gelu", "softmax", "layer_norm", "sum", "mean", "argmax"),
@@ -133,6 +143,7 @@ class Bench:
     def __init__(self, device: str, environment: str | None, folder: Path) -> None:
         self.device, self.folder, self._environment = device, folder, environment
         (folder / "own.py").write_text(OWN)
+        (folder / "step.py").write_text(STEP)
         for name, text in CANDIDATES.items():
             (folder / f"{name}.py").write_text(text)
 
@@ -179,6 +190,12 @@ class Bench:
         command = [sys.executable, "-m", "opperf", *words]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
         return (done.stdout + done.stderr).splitlines()
+
+    def module(self, *words: str) -> list[str]:
+        """Run a module of Python; return the last lines that it prints."""
+        command = [sys.executable, *words]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=200, check=False)
+        return (done.stdout + done.stderr).splitlines()[-12:]
 
     def records(self, *words: str) -> list[dict[str, Any]]:
         """Run `opperf run`; return a row of each record."""
@@ -324,6 +341,41 @@ def memory(bench: Bench) -> object:
     return bench.records("matmul", "softmax", *bench.on_torch) + bench.records("own.py:keeping", *bench.on_torch)
 
 
+def energy(bench: Bench) -> object:
+    """The energy of a large product."""
+    sizes = ("--input", "lhs=2048x2048", "--input", "rhs=2048x2048")
+    return bench.records("matmul", *sizes, *bench.on_torch, "--metric", "energy")
+
+
+def profiled(bench: Bench) -> object:
+    """A training step by modules, and by groups of operators, with the memory that it took at most."""
+    where = ("--memory", "--top", "6", *bench.environment, "step.py", bench.device)
+    return [line for by in ("module", "group") for line in bench.says("profile", "--by", by, *where)]
+
+
+def differing(bench: Bench) -> object:
+    """PyTorch beside JAX: in what the sides differ, and two allocators on one device."""
+    sides = ("--base", bench.torch, "--new", f"jax;device={bench.device}")
+    return bench.contests("matmul", "softmax", *sides, "--pairs", "3", "--tolerance", "50%")
+
+
+def others(bench: Bench) -> object:
+    """TensorFlow, MXNet and ONNX Runtime, as far as they are here."""
+    neutral = [("add", "matmul", "--framework", name) for name in ("tensorflow", "mxnet")]
+    commands = (*neutral, ("onnxruntime:Softmax",))
+    return [row for one in commands for row in bench.records(*one, "--device", bench.device, "--trial-budget", "0.2")]
+
+
+def tools(bench: Bench) -> object:
+    """Kernels by NVIDIA's own tools, from PARAM's command line."""
+    tensors = [{"type": "tensor", "dtype": "float", "shape": [512, 512]}] * 2
+    config = {"input_data_generator": "PyTorch:DefaultDataGenerator", "config": [{"input": [{"args": tensors}]}]}
+    (bench.folder / "mm.json").write_text(json.dumps({"torch.mm": config}))
+    command = ("-m", "opperf.compat.param", "--config", "mm.json", "--device", bench.device)
+    lines = [line for tool in ("ncu", "nsys") if shutil.which(tool) for line in bench.module(*command, f"--{tool}")]
+    return lines or "there is neither ncu nor nsys"
+
+
 def streams(bench: Bench) -> object:
     """A call that launches on a stream of its own."""
     return bench.records("own.py:aside", *bench.on_torch)
@@ -362,7 +414,7 @@ def judge(bench: Bench) -> object:
 
 PARTS: tuple[Callable[[Bench], object], ...] = (
     *(doctor, driver, operators, unnamed, shown, beside_others, planted, identical, jax_beside_itself, late_error),
-    *(graphs, cold, order, memory, streams, two_jobs, peaks, judge),
+    *(graphs, cold, order, memory, energy, profiled, differing, others, tools, streams, two_jobs, peaks, judge),
 )
 
 
@@ -422,6 +474,7 @@ def _record_words(row: Mapping[str, Any]) -> str:
         if isinstance(row.get(name), float)
     ]
     kept = [f"{name} {format_bytes(row[name])}" for name in ("memory_peak", "memory_kept") if row.get(name) is not None]
+    kept += [format_joules(row["energy"])] if row.get("energy") is not None else []
     why = [str((row.get("reason") or {}).get("message"))[:100]] if row.get("reason") else []
     doubts = [slug for slug in row["warnings"] if slug != "p99_of_few"]  # the table shows no p99
     marks = [f"({', '.join(doubts)})"] if doubts else []

@@ -147,6 +147,13 @@ def test_the_user_may_measure_beside_another_command(holder: subprocess.Popen[st
     assert f"warning: process {holder.pid} of " in done.err
 
 
+def test_where_no_lock_can_be_the_command_says_so_and_measures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claims, "FOLDER", folder / "absent")
+    done = invoke(*RUN)
+    assert done.code == 0
+    assert "warning: nobody is kept from measuring on `late:0` at the same time: " in done.err
+
+
 def test_the_library_gives_a_device_back_when_a_call_ends(folder: Path) -> None:
     with claims.LOCKS.until_end():
         library.run("add", plugin="pretend.py", framework="pretend", device="late", size="small", check=False)
