@@ -222,6 +222,22 @@ def test_one_comment_is_edited_in_place_and_the_token_stands_nowhere(
     assert TOKEN.encode() not in (here / "team.db").read_bytes()
 
 
+def test_each_pull_request_has_a_comment_of_its_own_where_the_environment_names_it(
+    here: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channels = Channels(github=Issue("$PULL_REQUEST"))
+    monkeypatch.setenv("GITHUB_API_URL", server.address)
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    monkeypatch.delenv("PULL_REQUEST", raising=False)
+    assert told(channels, "1.3") == ["nothing sent by github: the variable `PULL_REQUEST` is not set"]
+    monkeypatch.setenv("PULL_REQUEST", "numpy")
+    assert "`$PULL_REQUEST` is `numpy`, expected an issue" in told(channels, "1.3")[0]
+    for number in (12, 13):
+        monkeypatch.setenv("PULL_REQUEST", f"numpy/numpy#{number}")
+        assert told(channels, "1.3") == ["1 message sent by github"]
+        assert any(f"/issues/{number}/comments" in path for _, path, *_ in server.requests)
+
+
 def test_an_address_with_a_secret_comes_from_the_environment(
     here: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,6 +38,12 @@ def notify(archive: Archive, channels: Channels, judgement: Judgement, note: Cal
         if finding.change is not None
     }
     for name, channel in channels.by_name.items():
+        if isinstance(channel, Issue):
+            try:
+                channel = channel.in_environment()
+            except InputError as error:
+                note(f"nothing sent by {name}: {error.message}")
+                continue
         target = series_hash(name, "", {"to": repr(channel)}, "")
         queue(archive, name, target, contents)
         _send(archive, name, channel, target, note)

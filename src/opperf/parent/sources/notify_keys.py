@@ -39,11 +39,26 @@ class Mail:
     to: tuple[str, ...]
 
 
+#: How an issue is written, and what is said of another text.
+ISSUE, ISSUE_EXPECTED = r"[\w.-]+/[\w.-]+#\d+", "an issue, such as `owner/name#12`"
+
+
 @dataclass(frozen=True)
 class Issue:
     """An issue or a pull request on GitHub, as `owner/name#12`, whose one comment is edited in place."""
 
     issue: str
+
+    def in_environment(self, variables: Mapping[str, str] = os.environ) -> Issue:
+        """Return the issue that `$NAME` stands for, which is another one in each pull request; raises `InputError`.
+
+        >>> Issue("$PULL").in_environment({"PULL": "numpy/numpy#12"})
+        Issue(issue='numpy/numpy#12')
+        """
+        text = resolve(self.issue, variables)
+        if not re.fullmatch(ISSUE, text):
+            raise InputError(f"`{self.issue}` is `{text}`, expected {ISSUE_EXPECTED}", slug="notify")
+        return Issue(text)
 
 
 @dataclass(frozen=True)
@@ -71,7 +86,7 @@ def resolve(address: str, variables: Mapping[str, str] = os.environ) -> str:
     if match is None:
         return address
     if not variables.get(match[1]):
-        hint = "`[notify]` says that it has an address"
+        hint = "`[notify]` says that it has where messages go"
         raise InputError(f"the variable `{match[1]}` is not set", hint=hint, slug="notify")
     return variables[match[1]]
 
@@ -94,12 +109,13 @@ def _address(*schemes: str) -> Reader:
 
 
 def _matching(pattern: str, expected: str) -> Reader:
-    """Return the reader of a text of this pattern."""
+    """Return the reader of a text of this pattern, or of `$NAME`."""
 
     def read(value: object, folder: Path) -> str:
-        if not re.fullmatch(pattern, string(value, folder)):
+        text = string(value, folder)
+        if not re.fullmatch(pattern, text) and not VARIABLE.fullmatch(text):
             raise wrong(value, expected)
-        return str(value)
+        return text
 
     return read
 
@@ -121,5 +137,5 @@ NOTIFY_KEYS: Mapping[str, tuple[Any, Mapping[str, tuple[str, Reader]]]] = {
         Mail,
         {"server": ("server", _address("smtp", "smtps")), "sender": ("sender", _sender), "to": ("to", names(_mailbox))},
     ),
-    "github": (Issue, {"issue": ("issue", _matching(r"[\w.-]+/[\w.-]+#\d+", "an issue, such as `owner/name#12`"))}),
+    "github": (Issue, {"issue": ("issue", _matching(ISSUE, f"{ISSUE_EXPECTED}, or `$NAME`"))}),
 }
