@@ -1,9 +1,9 @@
 """The call trees of two profiles, aligned by name and place: what called each operator, and what it took there.
 
 A place is the way to an operator: lines of Python where both profiles have stacks, else modules where both have those,
-then the operators around it. Lines are the same by file and function, wherever in the file they stand now. What has
-another name on either side is the same if it is a function of this name in another file, or a module or function that
-runs the same operators, or is alone at its place and runs some of them.
+in an execution trace labels; then the operators around it. Lines are the same by file and function, wherever in the
+file they stand now. What has another name on either side is the same if it is a function of this name in another file,
+or a module or function that runs the same operators, or is alone at its place and runs some of them.
 
 A time is that of as many calls as there were, each the median of those alike, without waiting for a processor.
 """
@@ -11,13 +11,14 @@ A time is that of as many calls as there were, each the median of those alike, w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TypeAlias
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.profile.event import Event, Profile, parents
 from opperf.domain.profile.rows import typical_times
+from opperf.parent.documents.trace import Spent, Way
 
 #: A line of Python, as a profiler writes it: `torch/nn/modules/linear.py(130): forward`.
 LINE = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.*)", re.DOTALL)
@@ -78,14 +79,27 @@ def call_tree(profile: Profile, ways: str = "module") -> Call:
     above = parents(events)
     root = Call(ROOT, "root")
     for place, seconds in enumerate(typical_times(profile)):
-        call = root
-        call.operators.add(events[place].name)
-        for name, kind in [*_way(events, above, place, ways)][:DEEPEST]:
-            call = call.below.setdefault((name, kind), Call(name, kind))
-            call.operators.add(events[place].name)
-        call.seconds += seconds
-        call.calls += 1
+        _add(root, [*_way(events, above, place, ways)], events[place].name, Spent(1, seconds))
     return root
+
+
+def tree_of_ways(ways: Mapping[Way, Spent]) -> Call:
+    """Return the tree of the operators of an execution trace, by the ways to them."""
+    root = Call(ROOT, "root")
+    for way, spent in ways.items():
+        _add(root, way, way[-1][0], spent)
+    return root
+
+
+def _add(root: Call, way: Sequence[tuple[str, str]], operator: str, spent: Spent) -> None:
+    """Add calls of an operator at the end of a way, whose parts have names and kinds."""
+    call = root
+    call.operators.add(operator)
+    for name, kind in way[:DEEPEST]:
+        call = call.below.setdefault((name, kind), Call(name, kind))
+        call.operators.add(operator)
+    call.seconds += spent.seconds
+    call.calls += spent.calls
 
 
 def _way(events: Sequence[Event], above: Sequence[int | None], place: int, ways: str) -> Iterator[tuple[str, str]]:

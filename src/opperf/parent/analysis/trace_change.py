@@ -14,6 +14,7 @@ from opperf.domain.case import Argument, ListOf
 from opperf.domain.dataclass import dataclass
 from opperf.domain.suite import LeftOut
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.analysis.call_trees import Pair, align, tree_of_ways
 from opperf.parent.documents.trace import Trace, TracedCase
 
 #: Up to so many calls of an operator on either side are held against each other; more are taken in their order.
@@ -70,11 +71,15 @@ class CallChange:
 
 @dataclass(frozen=True)
 class TraceChange:
-    """Two traces, and the changes from one to the other, in the order in which calls first ran."""
+    """Two traces, and the changes from one to the other, in the order in which calls first ran.
+
+    `tree` has the places at which both ran operators, where both traces know the ways to them.
+    """
 
     before: Trace
     after: Trace
     changes: tuple[CallChange, ...]
+    tree: Pair | None = None
 
     @property
     def has_recorded(self) -> bool:
@@ -88,7 +93,8 @@ def compare_traces(before: Trace, after: Trace) -> TraceChange:
     pairs = [*_pairs(before.entries, after.entries)]
     places = {id(entry): place for place, entry in enumerate((*after.entries, *before.entries))}
     changes = sorted((CallChange(*pair) for pair in pairs), key=lambda change: places[id(change.entries[-1])])
-    return TraceChange(before, after, tuple(changes))
+    trees = [tree_of_ways(trace.ways) for trace in (before, after) if trace.ways]
+    return TraceChange(before, after, tuple(changes), align(*trees) if len(trees) == 2 else None)
 
 
 def operator_name(entry: Entry) -> str:

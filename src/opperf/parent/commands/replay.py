@@ -31,8 +31,13 @@ def read_trace(
     subgraph: str | None = None,
     iterations: str | int | None = None,
     schemas: Schemas | None = None,
+    *,
+    with_ways: bool = False,
 ) -> Trace:
-    """Read the traces of a program; raises `InputError`. `schemas` are asked for where a Kineto trace is alone."""
+    """Read the traces of a program; raises `InputError`. `schemas` are asked for where a Kineto trace is alone.
+
+    With `with_ways`, the trace also says where each operator ran.
+    """
     if kineto is not None and len(traces) > 1:
         raise InputError("`--kineto` works with a single trace only", hint="replay one trace at a time")
     return read_traces(
@@ -41,6 +46,7 @@ def read_trace(
         steps=None if iterations is None else _steps(str(iterations)),
         kineto=None if kineto is None else read_kineto(kineto),
         schemas=schemas,
+        with_ways=with_ways,
     )
 
 
@@ -60,7 +66,8 @@ def read_both(
         raise InputError(f"`--kineto` is there {len(kineto)} times, expected none or one for each trace")
     schemas = schemas_of(request, settings(request), Silent())
     before, after = (
-        read_trace([trace], times, subgraph, iterations, schemas) for trace, times in zip_longest(traces, kineto)
+        read_trace([trace], times, subgraph, iterations, schemas, with_ways=True)
+        for trace, times in zip_longest(traces, kineto)
     )
     return compare_traces(before, after)
 

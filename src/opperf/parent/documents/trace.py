@@ -6,8 +6,9 @@ Times are seconds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 from functools import cached_property
-from typing import Optional, TypedDict
+from typing import NamedTuple, Optional, TypeAlias, TypedDict
 
 from opperf.domain.case import Case
 from opperf.domain.codec import decode, read_as
@@ -46,6 +47,17 @@ class Device:
     of_calls: float
 
 
+class Spent(NamedTuple):
+    """How often an operator ran at a place, and the seconds that it took without the operators that it called."""
+
+    calls: int = 0
+    seconds: float = 0.0
+
+
+#: Where an operator ran: the names of what was around it, from the outside, and its own; each a `label` or `operator`.
+Way: TypeAlias = tuple[tuple[str, str], ...]
+
+
 @dataclass(frozen=True)
 class Trace:
     """The operators of one or several trace files, in the order in which each first ran.
@@ -53,7 +65,7 @@ class Trace:
     Recorded times are by the `clock` of the `host`, or of a `device`: then they are those of the work on it. `joined`
     says which of the calls the trace of times has. `between` is known where that has all of them, once; `device` where
     that has work on a device. `assumed` are operators with arguments that were not recorded and have their
-    defaults, and how often each ran.
+    defaults, and how often each ran. `ways` are those to all operators, where they were asked for.
     """
 
     source: str
@@ -64,6 +76,7 @@ class Trace:
     between: Between | None = None
     device: Device | None = None
     assumed: tuple[tuple[str, tuple[str, ...], int], ...] = ()
+    ways: Mapping[Way, Spent] = field(default_factory=dict)
 
     @property
     def has_recorded(self) -> bool:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 
 from opperf.domain.case import Case
 from opperf.domain.suite import LeftOut
 from opperf.domain.tensor import TensorSpec
 from opperf.parent import reports
 from opperf.parent.analysis.trace_change import CallChange, compare_traces
-from opperf.parent.documents.trace import Trace, TracedCase
+from opperf.parent.documents.trace import Spent, Trace, TracedCase
+from opperf.parent.pages.profile_page.change import frames
 from opperf.parent.pages.profile_page.trace_change import render
 from opperf.parent.reports.trace_change import document
 
@@ -111,3 +113,18 @@ def test_a_page_of_traces_has_what_only_one_of_them_calls() -> None:
     assert "a.json and b.json" in page
     same = render(compare_traces(BEFORE, BEFORE))
     assert "No operator takes more or less." in same
+
+
+def test_both_call_trees_are_one_by_the_labels_and_operators_around_each_call() -> None:
+    step, mm = ("step", "label"), ("aten::mm", "operator")
+    before = replace(BEFORE, ways={(step, mm): Spent(4, 4e-3), (step, ("aten::tanh", "operator")): Spent(1, 1e-3)})
+    after = replace(AFTER, ways={(step, mm): Spent(6, 7e-3), (step, ("aten::gelu", "operator")): Spent(1, 1e-3)})
+    change = compare_traces(before, after)
+    assert change.tree is not None
+    figure = frames(change.tree, by_calls=True)
+    places = dict(zip(map(str, figure["names"]), zip(figure["before"], figure["after"], figure["state"])))
+    assert places["aten::mm"] == (4, 6, "wider")
+    assert (places["aten::tanh"][2], places["aten::gelu"][2]) == ("gone", "new")
+    assert frames(change.tree)["before"][0] == 5_000_000
+    assert "more after" in render(change)
+    assert 'id="flame"' not in render(compare_traces(BEFORE, after))

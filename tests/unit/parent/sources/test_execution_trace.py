@@ -16,7 +16,7 @@ import pytest
 from opperf.domain.case import Device, DType, ListOf
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import MOST_LITERAL, TensorSpec
-from opperf.parent.documents.trace import Trace, TracedCase
+from opperf.parent.documents.trace import Spent, Trace, TracedCase
 from opperf.parent.sources.execution_trace.argument import signature
 from opperf.parent.sources.execution_trace.reading import read_traces
 
@@ -87,6 +87,18 @@ def test_what_an_operator_calls_itself_is_not_counted_again(tmp_path: Path) -> N
     inputs = {"values": [[1]], "shapes": [[4]], "types": ["Tensor(float)"], "strides": [[1]]}
     trace = read(tmp_path, add(4, 3), node(3, 2, "aten::linear", linear, inputs), node(2, 1, "a label"))
     assert only(trace).case.operator == "torch:aten::linear.default"
+
+
+def test_the_way_to_each_operator_is_that_of_labels_and_operators_around_it(tmp_path: Path) -> None:
+    linear = "aten::linear(Tensor input) -> Tensor"
+    inputs = {"values": [[1]], "shapes": [[4]], "types": ["Tensor(float)"], "strides": [[1]]}
+    step = [node(3, 2, "aten::linear", linear, inputs), node(2, 1, "ProfilerStep#4"), node(9, 1, "ProfilerStep#5")]
+    nodes = [add(4, 3), add(5, 3), *step, add(10, 9)]
+    around = (("ProfilerStep", "label"), ("aten::linear", "operator"))
+    ways = {around: Spent(1), (*around, ("aten::add", "operator")): Spent(2)}
+    assert read(tmp_path, *nodes, with_ways=True, steps=(0, 1)).ways == ways
+    assert len(read(tmp_path, *nodes, with_ways=True).ways) == 3
+    assert read(tmp_path, *nodes).ways == {}
 
 
 def test_what_autograd_runs_counts(tmp_path: Path) -> None:

@@ -2,10 +2,11 @@
 const signs = {wider: "▲", narrower: "▼", new: "+", gone: "−", same: "="};
 Object.assign(patterns, {new: [[0, 6, 6, 0]], gone: [[0, 6, 6, 0], [0, 0, 6, 6]]});
 
-function changeOf(frames) {
+function changeOf(frames, byCalls) {
   const {names, full, before, after, state, calls} = frames;
-  const signed = value => value ? `${value < 0 ? "−" : "+"}${seconds(Math.abs(value))}` : "";
-  const told = (time, count) => `${seconds(time)}${count ? `, ${count} calls of its own` : ""}`;
+  const amount = byCalls ? count => `${count} call${count === 1 ? "" : "s"}` : seconds;
+  const signed = value => value ? `${value < 0 ? "−" : "+"}${amount(Math.abs(value))}` : "";
+  const told = (value, count) => `${amount(value)}${count && !byCalls ? `, ${count} calls of its own` : ""}`;
   const ratio = frame => before[frame] && after[frame] ? `, ${(after[frame] / before[frame]).toPrecision(3)} of it` : "";
   return flameOf(frames, {
     fill: frame => fillOf(state[frame]), ink: frame => color(state[frame] === "same" ? "ink" : "on-change"),

@@ -171,11 +171,11 @@ def _cell(column: Column[Change], change: Change) -> dict[str, object]:
     return {"key": "" if key is None else key, "text": one_line(column.show(value))}
 
 
-def frames(root: Pair) -> dict[str, list[object]]:
+def frames(root: Pair, *, by_calls: bool = False) -> dict[str, list[object]]:
     """Return the frames of both call trees, outer ones first; none where neither took any time.
 
     A frame is as wide as what lies within it and the longer of its own two times; it says what its place took before
-    and after, in nanoseconds, and which of `wider`, `narrower`, `same`, `new` and `gone` that is.
+    and after, in nanoseconds or `by_calls`, and which of `wider`, `narrower`, `same`, `new` and `gone` that is.
     """
     pairs: list[Pair] = []
     outer: list[int] = []
@@ -185,7 +185,8 @@ def frames(root: Pair) -> dict[str, list[object]]:
         waiting += [(child, len(pairs)) for child in reversed(pair.below)]
         pairs.append(pair)
         outer.append(around)
-    sums = [[0 if call is None else round(call.seconds * 1e9) for call in (pair.before, pair.after)] for pair in pairs]
+    spent = _calls if by_calls else _nanoseconds
+    sums = [[spent(call) for call in (pair.before, pair.after)] for pair in pairs]
     took = [max(times) for times in sums]
     for place in range(len(pairs) - 1, 0, -1):
         took[outer[place]] += took[place]
@@ -212,6 +213,10 @@ def frames(root: Pair) -> dict[str, list[object]]:
         for column, value in zip(figure.values(), values):
             column.append(value)
     return figure
+
+
+def _nanoseconds(call: Call | None) -> int:
+    return 0 if call is None else round(call.seconds * 1e9)
 
 
 def _calls(call: Call | None) -> int:

@@ -7,7 +7,7 @@ const acts = {
 
 async function start() {
   show();
-  if (data.flame.names) charts.flame = (data.flame.state ? changeOf : flameOf)(data.flame);
+  if (data.flame.names) charts.flame = data.flame.state ? changeOf(data.flame, data.calls) : flameOf(data.flame);
   if (!step) return;
   const packed = [...document.querySelectorAll(".trace")].map(script =>
     Uint8Array.from(atob(script.textContent), one => one.charCodeAt(0)));

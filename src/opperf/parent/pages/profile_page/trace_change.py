@@ -1,4 +1,4 @@
-"""Two traces beside each other as one web page: the largest changes as bars, and the table of all."""
+"""Two traces beside each other as one web page: the largest changes as bars, both call trees, and the table of all."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from opperf.domain.units import format_difference, format_seconds, plural
 from opperf.parent.analysis.trace_change import CallChange, TraceChange
 from opperf.parent.pages.charts import figure
 from opperf.parent.pages.charts.differences import Difference, Differences
+from opperf.parent.pages.profile_page.change import frames
 from opperf.parent.pages.profile_page.head import fill
 from opperf.parent.pages.profile_page.tables import MOST_BARS, MOST_ROWS
 from opperf.parent.reports.document import Column
@@ -17,7 +18,7 @@ from opperf.parent.reports.trace_change import inputs_text, name, shown_changes,
 
 def render(change: TraceChange) -> str:
     """Return the page."""
-    traces = {"before": change.before, "after": change.after}
+    traces, by_calls = {"before": change.before, "after": change.after}, not change.has_recorded
     return fill(
         "change.html",
         title=f"Traces: {' and '.join(one_line(trace.source) for trace in traces.values())}",
@@ -28,7 +29,7 @@ def render(change: TraceChange) -> str:
         sorted_by="change",
         windows=[],
         traces={},
-        data={"flame": {}},
+        data={"flame": {} if change.tree is None else frames(change.tree, by_calls=by_calls), "calls": by_calls},
     )
 
 

@@ -7,6 +7,7 @@ called whom, once for the calls themselves.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -19,7 +20,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
 from opperf.domain.suite import LeftOut
 from opperf.param.problems import MOST_NAMES, quote
-from opperf.parent.documents.trace import Between, Device, Trace, TracedCase
+from opperf.parent.documents.trace import Between, Device, Spent, Trace, TracedCase, Way
 from opperf.parent.sources.execution_trace.argument import Elements, Parameter, Unknown, arguments, signature
 from opperf.parent.sources.execution_trace.durations import Durations, join
 from opperf.parent.sources.execution_trace.kineto import Recording, read_kineto
@@ -27,6 +28,8 @@ from opperf.parent.sources.execution_trace.kineto_nodes import Schemas, nodes_of
 from opperf.parent.sources.execution_trace.node import Node, check, nodes
 
 STEP = "ProfilerStep#"
+#: What the names of nodes begin with that stand for a process or a thread.
+ROOTS = "[pytorch"
 #: Operators that need other processes, by the start of their names.
 COMMUNICATION = ("c10d::", "_c10d_functional::", "_c10d_functional_autograd::", "record_param_comms", "nccl:")
 #: Notes to PyTorch's own memory management, which compute nothing.
@@ -60,7 +63,7 @@ class Tree:
             if node.is_operator:
                 tree.operators.add(node.id)
                 tree.called[node.id] = hash(node.schema), hash(tuple(map(str, node.types)))
-            elif not node.name.startswith("[pytorch"):
+            elif not node.name.startswith(ROOTS):
                 tree.labels[node.name] = None
             if node.name.startswith(STEP):
                 tree.steps.append(node.id)
@@ -89,22 +92,51 @@ class Tree:
             nodes.add(node)
             yield node
 
-    def on_device(self) -> Mapping[int, float]:
-        """Return the seconds on a device of each operator that no other one called, with what was called inside."""
+    def on_device(self, *, each: bool = False) -> Mapping[int, float]:
+        """Return the seconds on a device of each operator that no other one called, with what was called inside.
+
+        With `each`, those of all operators.
+        """
         times: dict[int, float] = {}
         for node, seconds in self.launched.items():
             callers = [caller for caller in (node, *self.above(node)) if caller in self.operators]
-            if callers:
-                times[callers[-1]] = times.get(callers[-1], 0.0) + seconds
+            for caller in callers if each else callers[-1:]:
+                times[caller] = times.get(caller, 0.0) + seconds
         return times
 
     def is_wanted(self, node: Node, subgraph: str | None, steps: tuple[int, int] | None) -> bool:
         """Whether a node computes, was not called by an operator, and is in the requested part."""
         if node.id not in self.operators or any(other in self.operators for other in self.above(node.id)):
             return False
-        if subgraph is not None and not any(other in self.inside for other in self.above(node.id)):
+        return self._is_part(node.id, subgraph, steps)
+
+    def _is_part(self, node: int, subgraph: str | None, steps: tuple[int, int] | None) -> bool:
+        if subgraph is not None and not any(other in self.inside for other in self.above(node)):
             return False
-        return steps is None or self._begins(steps[0]) <= node.id < self._begins(steps[1])
+        return steps is None or self._begins(steps[0]) <= node < self._begins(steps[1])
+
+    def ways(
+        self,
+        names: Mapping[int, str],
+        times: Mapping[int, float],
+        subgraph: str | None,
+        steps: tuple[int, int] | None,
+    ) -> Iterator[tuple[Way, float]]:
+        """Yield the way to each operator of the requested part, and what it took without those that it called.
+
+        `times` are those of operators with all that they called; `names` lack what is no part of the program.
+        """
+        inside: dict[int, float] = {}
+        for node in self.operators:
+            caller = next((caller for caller in self.above(node) if caller in self.operators), None)
+            if caller is not None:
+                inside[caller] = inside.get(caller, 0.0) + times.get(node, 0.0)
+        for node in sorted(self.operators):
+            chain = [node, *self.above(node)][::-1]
+            if self._is_part(next(caller for caller in chain if caller in self.operators), subgraph, steps):
+                kinds = ("operator" if caller in self.operators else "label" for caller in chain)
+                way = tuple((names[caller], kind) for caller, kind in zip(chain, kinds) if caller in names)
+                yield way, max(times.get(node, 0.0) - inside.get(node, 0.0), 0.0)
 
     def _begins(self, step: int) -> float:
         """Return the node at which a step begins: nodes are numbered in the order in which they began."""
@@ -189,6 +221,7 @@ def read_traces(
     steps: tuple[int, int] | None = None,
     kineto: Recording | None = None,
     schemas: Schemas | None = None,
+    with_ways: bool = False,
 ) -> Trace:
     """Return the operators of trace files: of execution traces, or of one Kineto trace, for which `schemas` are needed.
 
@@ -208,6 +241,7 @@ def read_traces(
     cases: dict[Case, Tally] = {}
     left_out: dict[tuple[str, str], Tally] = {}
     labels: dict[str, None] = {}
+    ways: dict[Way, Spent] = {}
     counts = []
     assumed: Counter[tuple[str, ...]] = Counter()
     match, clock = Match(), "host" if kineto is None else kineto.clock
@@ -220,6 +254,12 @@ def read_traces(
         # A Kineto trace has none beside it.
         elements = Elements(path, frozenset()) if alone else Elements.find(path)
         on_device = tree.on_device()
+        if with_ways:
+            names = {node.id: _name(node.name) for node in program if not node.name.startswith(ROOTS)}
+            times = tree.on_device(each=True) if clock == "device" else {} if durations is None else durations.host
+            for way, own in tree.ways(names, times, subgraph, steps):
+                spent = ways.get(way, Spent())
+                ways[way] = Spent(spent.calls + 1, spent.seconds + own)
         for node in program:
             check_name(node.schema.partition("(")[0].strip(), f"{path}: node {node.id}")
             if not tree.is_wanted(node, subgraph, steps):
@@ -246,7 +286,13 @@ def read_traces(
         device=None if kineto is None or not kineto.device else _device(kineto, (*cases.values(), *left_out.values())),
         between=spans.idle(),
         assumed=tuple((name, tuple(names), count) for (name, *names), count in assumed.items()),
+        ways=ways,
     )
+
+
+def _name(name: str) -> str:
+    """Return the name of a node: all steps have one, whatever their numbers."""
+    return sys.intern(STEP.rstrip("#") if name.startswith(STEP) else name)
 
 
 @dataclass(frozen=True)
