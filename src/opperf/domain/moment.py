@@ -7,6 +7,7 @@ is read lies well within it, and one that is stored already is shown at the near
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Annotated, TypeAlias
 
 from opperf.domain.type_hint import Form, wrong
@@ -34,6 +35,7 @@ def moment_of(seconds: float) -> datetime | None:
     return _since_1970(seconds) if FIRST.timestamp() <= seconds < LAST.timestamp() else None
 
 
+@lru_cache(maxsize=4096)  # a night's rows, of which a page reads thousands, have one moment
 def shown_moment(seconds: float) -> datetime:
     """Return the moment of so many seconds since 1970, or else the end of the years that are shown.
 

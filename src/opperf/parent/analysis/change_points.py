@@ -14,13 +14,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache, reduce
 from itertools import accumulate, pairwise
 from statistics import fmean, quantiles
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.stats.order import median
 from opperf.domain.stats.significance import LEAST_ERROR, Estimate
-from opperf.parent.analysis.ratio_graph import Edge, RatioGraph
+from opperf.parent.analysis.ratio_graph import Compared, RatioGraph
 from opperf.parent.documents.tolerances import TOLERANCE
 
 #: What a change must gain in squared standard errors. By level and step together, chance gains so much in exp(-16 / 2)
@@ -117,7 +118,7 @@ def fence(steps: Sequence[float]) -> float:
     return third + FENCE * (third - first)
 
 
-def points(edges: Sequence[Edge], order: Sequence[str]) -> tuple[str, list[Point]]:
+def points(edges: Sequence[Compared], order: Sequence[str]) -> tuple[str, list[Point]]:
     """Return the anchor of comparisons, and the builds that were compared with it, in the order of builds.
 
     The anchor is the build that most others were compared with, the first of those. A build that was not compared with
@@ -125,13 +126,16 @@ def points(edges: Sequence[Edge], order: Sequence[str]) -> tuple[str, list[Point
     """
     bases = Counter(edge.base for edge in edges)
     anchor = max(bases, key=bases.__getitem__)
-    graph = RatioGraph(edges)
-    pairs: dict[tuple[str, str], list[Edge]] = {}
+    pairs: dict[tuple[str, str], list[Estimate]] = {}
     for edge in edges:
-        pairs.setdefault((edge.base, edge.new), []).append(edge)
+        pairs.setdefault((edge.base, edge.new), []).append(edge.estimate)
+
+    @cache
+    def graph() -> RatioGraph:  # nights compare each build with the anchor: hardly any series needs one
+        return RatioGraph(edges)
 
     def estimate(base: str, new: str) -> Estimate | None:
-        return RatioGraph(pairs.get((base, new), [])).estimate(base, new)
+        return reduce(_both, pairs[base, new]) if (base, new) in pairs else None
 
     series: list[Point] = []
     there = dict.fromkeys((anchor, *(edge.new for edge in edges)))
@@ -139,7 +143,7 @@ def points(edges: Sequence[Edge], order: Sequence[str]) -> tuple[str, list[Point
         if build == anchor:
             series.append(Point(anchor, Estimate(0.0, LEAST_ERROR)))
             continue
-        level = estimate(anchor, build) or graph.estimate(anchor, build)
+        level = estimate(anchor, build) or graph().estimate(anchor, build)
         if level is None:
             continue
         before = series[-1].build if series else anchor
@@ -222,12 +226,13 @@ def _partition(points: Sequence[Point], penalty: float) -> list[int]:
     best, last, candidates = [-penalty], [0], [begin(0, -penalty)]
     for end in range(1, len(points) + 1):
         weight, total, spent = weights[end], sums[end], squares[end] + steps[end]
-        costs = [cost - (total - before) ** 2 / (weight - lighter) for _, cost, lighter, before in candidates]
+        costs = [cost - (rest := total - before) * rest / (weight - lighter) for _, cost, lighter, before in candidates]
         least = min(costs)
         last.append(candidates[costs.index(least)][0])
         best.append(least + spent + penalty)
         if end < len(points):
-            candidates = [one for one, cost in zip(candidates, costs) if cost <= least + penalty]
+            if max(costs) > least + penalty:
+                candidates = [one for one, cost in zip(candidates, costs) if cost <= least + penalty]
             candidates.append(begin(end, best[end]))
     starts = [last[-1]]
     while starts[-1] > 0:

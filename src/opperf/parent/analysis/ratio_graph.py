@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.stats.significance import Estimate
@@ -17,6 +17,22 @@ from opperf.domain.stats.significance import Estimate
 Vector: TypeAlias = dict[str, float]
 #: An edge that keeps less than this of its own weight is a bridge, up to rounding: no other edge constrains it.
 LEAST_FREEDOM = 1e-9
+
+
+class Compared(Protocol):
+    """A comparison, whoever keeps it: how much longer one build takes than another."""
+
+    @property
+    def base(self) -> str:
+        """The build that the other is held against."""
+
+    @property
+    def new(self) -> str:
+        """The other."""
+
+    @property
+    def estimate(self) -> Estimate:
+        """The log-ratio of the new one to the base."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +48,7 @@ class Edge:
 class Closure:
     """An edge held against what all other edges say of its two builds: `gap` is the difference of the two."""
 
-    edge: Edge
+    edge: Compared
     gap: Estimate
 
     @property
@@ -56,7 +72,7 @@ class RatioGraph:
     [('1.1', 0.01), ('1.2', 0.01), ('1.2', -0.01)]
     """
 
-    def __init__(self, edges: Iterable[Edge]) -> None:
+    def __init__(self, edges: Iterable[Compared]) -> None:
         self._edges = tuple(edges)
         self._component = _components(self._edges)
         # The first build of each component is the zero of its levels.
@@ -115,7 +131,7 @@ class RatioGraph:
 class _Factor:
     """The normal equations, eliminated build by build (L D L^T); where builds follow each other, few terms remain."""
 
-    def __init__(self, unknowns: Sequence[str], edges: Iterable[Edge]) -> None:
+    def __init__(self, unknowns: Sequence[str], edges: Iterable[Compared]) -> None:
         rows: dict[str, Vector] = {build: {build: 0.0} for build in unknowns}
         for edge in edges:
             weight = edge.estimate.error**-2
@@ -149,7 +165,7 @@ class _Factor:
         return levels
 
 
-def _components(edges: Sequence[Edge]) -> dict[str, str]:
+def _components(edges: Sequence[Compared]) -> dict[str, str]:
     """Return the first build of each build's component, by build."""
     neighbours: dict[str, list[str]] = {}
     for edge in edges:

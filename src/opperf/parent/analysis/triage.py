@@ -45,9 +45,9 @@ class Triage:
         for decision in decisions:
             self.latest.pop(decision.change, None)  # so that the latest stands last
             self.latest[decision.change] = decision
+        self.orders = orders or {}
         self._places = {
-            framework: {build: place for place, build in enumerate(order)}
-            for framework, order in (orders or {}).items()
+            framework: {build: place for place, build in enumerate(order)} for framework, order in self.orders.items()
         }
 
     def standings(self, steps: Sequence[Step], measured: datetime) -> list[Standing]:

@@ -140,22 +140,23 @@ def show_changes(
     weaker evidence.
     """
     from opperf.parent.cli.output import deliver
-    from opperf.parent.commands.history import archive, check_name, day, imported_changes, named_changes
+    from opperf.parent.commands.history import archive, check_name, day, searches
     from opperf.parent.reports.history import changes
+    from opperf.parent.store.database.history import with_cases
     from opperf.parent.store.database.series import Filters
 
     begin = day(since)
     of_operator = Filters(operator=operator)
     with archive(database) as store:
-        ratios = named_changes(store, of_operator, since=begin, tolerance=tolerance)
-        times = imported_changes(store, of_operator, since=begin, tolerance=tolerance)
+        ratios, times = searches(store, of_operator, since=begin, tolerance=tolerance)
         if operator is not None and not ratios.series and not times.series:
             check_name(store, operator)
+        unconfirmed = with_cases(store, ratios.open)
     rows = [*ratios.changes, *times.changes]
     if top is None and format is None:
         top = MOST_ROWS
     series = ratios.series, times.series
-    deliver(changes(rows, *series, unconfirmed=ratios.open, least_builds=ratios.least_builds, top=top), format)
+    deliver(changes(rows, *series, unconfirmed=unconfirmed, least_builds=ratios.least_builds, top=top), format)
 
 
 @app.command("remove")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,8 +14,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
 from opperf.domain.moment import FIRST, parse_moment, shown_moment
 from opperf.domain.record import Run
-from opperf.parent.analysis.change_points import LEAST_BUILDS, absolute, changes, points
-from opperf.parent.analysis.ratio_graph import Edge
+from opperf.parent.analysis.change_points import LEAST_BUILDS, Change, Point, absolute, changes, points
 from opperf.parent.analysis.triage import Triage, step_in
 from opperf.parent.commands.load import read_document
 from opperf.parent.documents.candidates import JudgedRun
@@ -30,7 +29,15 @@ from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import build_orders
 from opperf.parent.store.database.connection import Address, choose
 from opperf.parent.store.database.decisions import decisions
-from opperf.parent.store.database.history import History, Ratios, operator_names, ratios
+from opperf.parent.store.database.history import (
+    Course,
+    History,
+    Ratios,
+    courses,
+    latest_difference,
+    operator_names,
+    with_cases,
+)
 from opperf.parent.store.database.listing import OperatorEntry, operators
 from opperf.parent.store.database.operator_history import imported_times
 from opperf.parent.store.database.pruning import Removal
@@ -88,14 +95,45 @@ class Search:
     """The changes of several series, confirmed ones first, and of those the largest.
 
     `whole` is False where the search ended before the last series. `open` are the series without a change whose last
-    comparison says slower or faster: `least_builds` would confirm it.
+    comparison says slower or faster, the largest first: `least_builds` would confirm it. `with_cases` says what they
+    are of.
     """
 
     changes: Sequence[NamedChange]
     series: int
     whole: bool = True
-    open: Sequence[Ratios] = ()
+    open: Sequence[Course] = ()
     least_builds: int = LEAST_BUILDS
+
+
+def read_triage(archive: Archive) -> Triage:
+    """Read what was decided of changes, and the builds of each framework in their order."""
+    return Triage(decisions(archive), build_orders(archive))
+
+
+def searches(
+    archive: Archive,
+    filters: Filters = EVERYTHING,
+    *,
+    since: datetime | None = None,
+    tolerance: float = TOLERANCE,
+    most: int | None = None,
+    triage: Triage | None = None,
+) -> tuple[Search, Search]:
+    """Return the changes in ratios, and those in the times that other tools measured: `named_changes` says which."""
+    triage = triage or read_triage(archive)
+    ratios = named_changes(archive, filters, since=since, tolerance=tolerance, most=most, triage=triage)
+    return ratios, imported_changes(archive, filters, since=since, tolerance=tolerance, triage=triage)
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """A series of ratios with its builds and the changes between them."""
+
+    course: Course
+    anchor: str
+    builds: Sequence[Point]
+    changes: Sequence[Change]
 
 
 def named_changes(
@@ -105,40 +143,50 @@ def named_changes(
     since: datetime | None = None,
     tolerance: float = TOLERANCE,
     most: int | None = None,
+    triage: Triage | None = None,
 ) -> Search:
-    """Return the changes between builds in series of ratios.
+    """Return the changes between builds in series of ratios; `triage` is that of the database, where it was read.
 
     All comparisons count for where a series stands; `since` leaves out changes to builds that are older. The search
     ends with the series in which it has read as many comparisons as `most`.
     """
-    result: list[NamedChange] = []
-    open_series: list[Ratios] = []
+    triage = triage or read_triage(archive)
+    findings: list[_Finding] = []
+    open_courses: list[Course] = []
     count = ratio_count = 0
     complete = True
-    orders = build_orders(archive)
-    triage = Triage(decisions(archive), orders)
-    for series in ratios(archive, filters):
+    for course in courses(archive, filters):
         complete = most is None or ratio_count < most
         if not complete:
             break
-        count, ratio_count = count + 1, ratio_count + len(series.ratios)
-        edges = [Edge(one.base, one.new, one.estimate) for one in series.ratios]
-        anchor, builds = points(edges, orders.get(series.framework, ()))
-        starts: dict[str, datetime] = {}
-        for one in series.ratios:
-            starts.setdefault(one.new, one.started)
+        count, ratio_count = count + 1, ratio_count + len(course.ratios)
+        anchor, builds = points(course.ratios, triage.orders.get(course.framework, ()))
         steps = changes(builds, tolerance=tolerance)
-        if not steps and series.latest_difference is not None:
-            open_series.append(series)
-        named_steps = [step_in(series, change.before, change.after, change.size) for change in steps]
-        standings = triage.standings(named_steps, starts.get(builds[-1].build, FIRST))
-        result += [
-            NamedChange(series, anchor, change, standing, starts.get(change.after))
-            for change, standing in zip(steps, standings, strict=True)
-            if since is None or starts.get(change.after, since) >= since
-        ]
-    open_series.sort(key=lambda series: -abs(series.ratios[-1].estimate.log_ratio))
-    return Search(sorted(result, key=_rank), count, complete, open_series)
+        if steps:
+            findings.append(_Finding(course, anchor, builds, steps))
+        elif latest_difference(course.ratios) is not None:
+            open_courses.append(course)
+    every_series = with_cases(archive, [finding.course for finding in findings])
+    result = [
+        change
+        for finding, series in zip(findings, every_series, strict=True)
+        for change in _name_changes(finding, series, triage, since)
+    ]
+    open_courses.sort(key=lambda course: -abs(course.ratios[-1].estimate.log_ratio))
+    return Search(sorted(result, key=_rank), count, complete, open_courses)
+
+
+def _name_changes(finding: _Finding, series: Ratios, triage: Triage, since: datetime | None) -> Iterator[NamedChange]:
+    """Yield the changes of a series with their names and what was decided of them."""
+    starts: dict[str, datetime] = {}
+    for ratio in series.ratios:
+        starts.setdefault(ratio.new, ratio.started)
+    named_steps = [step_in(series, change.before, change.after, change.size) for change in finding.changes]
+    standings = triage.standings(named_steps, starts.get(finding.builds[-1].build, FIRST))
+    for change, standing in zip(finding.changes, standings, strict=True):
+        first = starts.get(change.after)
+        if since is None or first is None or first >= since:
+            yield NamedChange(series, finding.anchor, change, standing, first)
 
 
 def stored_operators(
@@ -173,12 +221,16 @@ def missing(archive: Archive, operator: str) -> InputError:
 
 
 def imported_changes(
-    archive: Archive, filters: Filters = EVERYTHING, *, since: datetime | None = None, tolerance: float = TOLERANCE
+    archive: Archive,
+    filters: Filters = EVERYTHING,
+    *,
+    since: datetime | None = None,
+    tolerance: float = TOLERANCE,
+    triage: Triage | None = None,
 ) -> Search:
-    """Return the changes in the absolute times that other tools measured."""
+    """Return the changes in the absolute times that other tools measured; `triage` is as that of `named_changes`."""
     result: list[NamedChange] = []
-    orders, count = build_orders(archive), 0
-    triage = Triage(decisions(archive), orders)
+    triage, count = triage or read_triage(archive), 0
     for series, times in imported_times(archive, filters):
         count += 1
         times_by_build: dict[str, list[float]] = {}
@@ -187,9 +239,11 @@ def imported_changes(
             if entry.build is not None and entry.time:
                 times_by_build.setdefault(entry.build, []).append(entry.time)
                 starts.setdefault(entry.build, entry.started)
+        if not times_by_build:
+            continue
         where = (series.direction, series.framework, series.side, series.machine_name)
         history = History(Case.from_json(series.case, "case"), *where, ())
-        order = orders.get(series.framework, ())
+        order = triage.orders.get(series.framework, ())
         names = [*dict.fromkeys((*filter(times_by_build.__contains__, order), *times_by_build))]
         builds = absolute(names, [median(times_by_build[name]) for name in names])
         steps = changes(builds, tolerance=tolerance)

@@ -7,16 +7,15 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 
 from opperf.domain.errors import InputError
-from opperf.parent.analysis.triage import Triage, step_in
-from opperf.parent.commands.history import imported_changes, named_changes
+from opperf.parent.analysis.triage import step_in
+from opperf.parent.commands.history import read_triage, searches
 from opperf.parent.documents.judgement import Judgement
 from opperf.parent.documents.triage import Decision, Step, check_decision
 from opperf.parent.reports.history import NamedChange
 from opperf.parent.reports.week import Week
 from opperf.parent.store.database.archive import Archive
-from opperf.parent.store.database.builds import build_orders
 from opperf.parent.store.database.decisions import add_decisions, decisions
-from opperf.parent.store.database.history import ratios
+from opperf.parent.store.database.history import ratios, with_cases
 from opperf.parent.store.database.listing import unmeasured
 from opperf.parent.store.database.series import EVERYTHING, Filters
 
@@ -24,14 +23,9 @@ from opperf.parent.store.database.series import EVERYTHING, Filters
 LEAST = 4
 
 
-def triage(archive: Archive) -> Triage:
-    """Return the decisions of a database, by which a gate is judged."""
-    return Triage(decisions(archive), build_orders(archive))
-
-
 def judge(archive: Archive, judgement: Judgement) -> Judgement:
     """Return a judgement in which findings have the names of their changes, and what is expected fails nothing."""
-    return triage(archive).judge(judgement)
+    return read_triage(archive).judge(judgement)
 
 
 def decide(
@@ -77,8 +71,8 @@ def find(archive: Archive, name: str, filters: Filters = EVERYTHING) -> tuple[St
 
     Raises `InputError` where no change has the name.
     """
-    changes = [*named_changes(archive, filters).changes, *imported_changes(archive, filters).changes]
-    rows = [change for change in changes if change.standing.name == name]
+    search, imported = searches(archive, filters)
+    rows = [change for change in (*search.changes, *imported.changes) if change.standing.name == name]
     history = [decision for decision in decisions(archive) if decision.change == name]
     if rows:
         change = rows[0].change
@@ -91,8 +85,9 @@ def find(archive: Archive, name: str, filters: Filters = EVERYTHING) -> tuple[St
 
 def week(archive: Archive, since: datetime) -> Week:
     """Return the week since a day: new, open, fixed and unconfirmed changes, and operators that were not measured."""
-    search, imported = named_changes(archive), imported_changes(archive)
-    return Week(since, (*search.changes, *imported.changes), search.open, unmeasured(archive, since))
+    search, imported = searches(archive)
+    unconfirmed = with_cases(archive, search.open)
+    return Week(since, (*search.changes, *imported.changes), unconfirmed, unmeasured(archive, since))
 
 
 def _steps(archive: Archive, filters: Filters) -> Iterator[tuple[str, Step]]:
@@ -105,8 +100,7 @@ def _steps(archive: Archive, filters: Filters) -> Iterator[tuple[str, Step]]:
             if ratio.verdict in ("slower", "faster"):
                 step = step_in(series, ratio.base, ratio.new, ratio.estimate)
                 yield step.name, step
-    searches = named_changes(archive, filters), imported_changes(archive, filters)
-    for change in (change for search in searches for change in reversed(search.changes)):
+    for change in (change for search in searches(archive, filters) for change in reversed(search.changes)):
         what = change.change
         yield change.standing.name, step_in(change.series, what.before, what.after, what.size)
 

@@ -21,7 +21,7 @@ from opperf.parent.analysis.change_points import (
     scatter,
     steps,
 )
-from opperf.parent.analysis.ratio_graph import Edge
+from opperf.parent.analysis.ratio_graph import Edge, RatioGraph
 
 FIVE = math.log(1.05)
 
@@ -152,6 +152,14 @@ def test_a_build_that_was_not_compared_with_the_anchor_has_its_level_by_others()
     )
     assert [point.build for point in series_] == ["1.0", "1.1", "1.2", "1.3"]  # nothing joins 9 to them
     assert math.exp(series_[-1].level.log_ratio) == pytest.approx(1.32)
+
+
+def test_comparisons_of_the_same_two_builds_count_by_their_errors() -> None:
+    edges = [Edge("1.0", "1.1", Estimate(0.1, 0.01)), Edge("1.0", "1.1", Estimate(0.2, 0.02))]
+    _, (_, point) = points(edges, ())
+    by_graph = RatioGraph(edges).estimate("1.0", "1.1")
+    assert by_graph is not None
+    assert (point.level.log_ratio, point.level.error) == pytest.approx((by_graph.log_ratio, by_graph.error))
 
 
 def test_builds_stand_in_their_order_and_not_in_that_of_their_comparisons() -> None:

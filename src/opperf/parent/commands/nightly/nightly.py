@@ -18,7 +18,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.record import Run
 from opperf.parent.analysis.change_points import fence, points, steps
 from opperf.parent.analysis.gate import judgement_of
-from opperf.parent.analysis.ratio_graph import Closure, Edge, RatioGraph
+from opperf.parent.analysis.ratio_graph import Closure, RatioGraph
 from opperf.parent.commands import compare as comparing
 from opperf.parent.commands.compare import live
 from opperf.parent.commands.gate import Gate, selection_of
@@ -203,8 +203,7 @@ def _pasts(store: Archive) -> dict[tuple[object, ...], float]:
     here, orders = machine_name(machine.facts()), build_orders(store)
     pasts: dict[tuple[object, ...], float] = {}
     for series in ratios(store):
-        edges = [Edge(one.base, one.new, one.estimate) for one in series.ratios]
-        _, builds = points(edges, orders.get(series.framework, ()))
+        _, builds = points(series.ratios, orders.get(series.framework, ()))
         if series.machine == here and (past := fence(steps(builds))):
             pasts[series_key(series.case.id, series.direction, series.side, series.metric)] = past
     return pasts
@@ -228,8 +227,7 @@ def _closures(store: Archive, steps: Sequence[Comparison]) -> Iterator[tuple[Rat
     cases = {(step.case.id, step.direction) for step in steps}
     for series in ratios(store):
         if (series.case.id, series.direction) in cases:
-            graph = RatioGraph([Edge(one.base, one.new, one.estimate) for one in series.ratios])
-            yield from ((series, closure) for closure in graph.closures())
+            yield from ((series, closure) for closure in RatioGraph(series.ratios).closures())
 
 
 @contextmanager

@@ -69,7 +69,7 @@ def machine(archive: Archive, key: str, query: Query) -> View:
     if host is None:
         raise InputError(f"the database has no machine `{key}`", slug="missing")
     doubts = judge(Signs.of(host.facts))
-    runs = [one for one in entries(archive, most=MOST_ROWS) if one.machine == host.name]
+    runs = entries(archive, most=MOST_ROWS, machine=host.name)
     levels = floors(archive, host.id)
     none = Note("none was measured: `opperf noise ... --output FILE`, then `opperf history add FILE`")
     of_operators = table(FLOORS, levels, link=lambda one: path("operators", one.operator, framework=one.framework))

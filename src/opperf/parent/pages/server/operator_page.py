@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -11,7 +11,8 @@ from opperf.domain.errors import InputError
 from opperf.domain.metric import METRICS, Metric
 from opperf.domain.moment import shown_moment
 from opperf.domain.units import format_ratios, format_seconds
-from opperf.parent.commands.history import imported_changes, named_changes
+from opperf.parent.analysis.triage import Triage
+from opperf.parent.commands.history import read_triage, searches
 from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.server.filters import filters_of
 from opperf.parent.pages.server.movers import ratio_text
@@ -28,7 +29,6 @@ from opperf.parent.reports import history as report
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, plain, table
 from opperf.parent.reports.text import case_text
 from opperf.parent.store.database.archive import Archive
-from opperf.parent.store.database.builds import build_orders
 from opperf.parent.store.database.listing import operators as listed_operators
 from opperf.parent.store.database.operator_history import Ratios, Times, operator_ratios, operator_times, with_nights
 from opperf.parent.store.database.series import Filters
@@ -61,27 +61,28 @@ def operator(archive: Archive, name: str, query: Query) -> View:
     )
     times = [entry for entry in times if text in ("", inputs(entry.series))]
     ratios = [entry for entry in ratios if text in ("", inputs(entry.series))]
-    changes = _changes(archive, replace(filters, operator=name), text)
+    triage = read_triage(archive)
+    changes = _changes(archive, replace(filters, operator=name), text, triage)
     blocks = [*changes, *_comparisons(ratios), *_measurements(times)]
-    return View(Document(name, blocks), _charts(archive, times, ratios, metric), choices)
+    return View(Document(name, blocks), _charts(times, ratios, metric, triage.orders), choices)
 
 
-def _charts(archive: Archive, times: Sequence[Times], ratios: Sequence[Ratios], metric: str) -> list[Chart]:
+def _charts(
+    times: Sequence[Times], ratios: Sequence[Ratios], metric: str, orders: Mapping[str, Sequence[str]]
+) -> list[Chart]:
     """Return the ratios of builds, of sides, and each metric of each run, that of nights too."""
     by_metric = [entry for entry in ratios if metric in ("", entry.series.metric)]
     every = with_nights(times, ratios)
     metrics = [metric] if metric else [name for name in METRIC_NAMES if any(any(entry.of(name)) for entry in every)]
-    charts: list[Chart] = [*ratio_charts(by_metric, build_orders(archive)), *side_charts(by_metric)]
+    charts: list[Chart] = [*ratio_charts(by_metric, orders), *side_charts(by_metric)]
     for name in metrics:
         charts += [*latest_charts(every, name), *time_charts(every, name)]
     return charts
 
 
-def _changes(archive: Archive, filters: Filters, text: str) -> list[Block]:
+def _changes(archive: Archive, filters: Filters, text: str, triage: Triage) -> list[Block]:
     """Return the changes of an operator, each leading to its evidence, with the commands that follow them up."""
-    every = replace(filters, since=None)
-    ratios = named_changes(archive, every, since=filters.since)
-    times = imported_changes(archive, every, since=filters.since)
+    ratios, times = searches(archive, replace(filters, since=None), since=filters.since, triage=triage)
     rows = [row for row in (*ratios.changes, *times.changes) if text in ("", case_text(row.series.case))]
     if not rows:
         return []
@@ -106,7 +107,7 @@ def _latest_first(title: str, columns: Sequence[Column[Entry]], entries: Sequenc
     """Return rows that lead to their runs: the latest to be seen at once, and earlier ones to be opened."""
     rows = sorted(entries, key=lambda row: -row.of("started"))
     parts = [rows[:FIRST_ROWS], rows[FIRST_ROWS:MOST_ROWS]]
-    first, more = (table(columns, part, link=lambda row: path("runs", row.of("runs"))) for part in parts)
+    first, more = (table(columns, part) for part in parts)
     blocks: list[Block] = [first] if rows else []
     blocks += [Section(f"{len(parts[1])} earlier ones", [more], folded=True)] if parts[1] else []
     left = len(rows) - MOST_ROWS
@@ -157,8 +158,13 @@ def _minute(text: str) -> str:
     return text[:16].replace("T", " ")
 
 
+def _run_place(row: SeriesRow | RatioRow) -> str:
+    return path("runs", row.of("runs"))
+
+
+#: On a phone what came out is seen first, and the run that it is of last.
 RATIO_COLUMNS: tuple[Column[RatioRow], ...] = (
-    Column("run", "run", lambda row: row.of("runs")),
+    Column("run", "run", lambda row: row.of("runs"), place=1, link=_run_place),
     Column("ratio", "ratio", lambda row: row.of("ratios"), ratio_text, "right"),
     Column("verdict", "verdict", lambda row: row.of("verdicts")),
     Column("low", None, lambda row: row.of("lows")),
@@ -187,14 +193,14 @@ def _figure(metric: Metric) -> Column[SeriesRow]:
 
 
 SERIES_COLUMNS: tuple[Column[SeriesRow], ...] = (
-    _column("run", "run", "runs"),
+    Column("run", "run", lambda row: row.of("runs"), place=1, link=_run_place),
     Column("started", "measured", lambda row: shown_moment(row.of("started")).isoformat(), _minute),
     Column("side", "side", lambda row: side_words(row.times.series)),
     _column("version", "version", "builds"),
     Column("inputs", "inputs", lambda row: inputs(row.times.series), presence="varied"),
     Column("direction", "direction", lambda row: row.times.series.direction, presence="varied"),
     Column("machine", "machine", lambda row: row.times.series.machine_name, presence="varied"),
-    _column("time_s", "time", "times", format_seconds),
+    Column("time_s", "time", lambda row: row.of("times"), format_seconds, "right", place=-1),
     _column("low_s", "low", "lows", format_seconds),
     _column("high_s", "high", "highs", format_seconds),
     *(_figure(metric) for name, metric in METRICS.items() if metric.compared is not None and name != "time"),

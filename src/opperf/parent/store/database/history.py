@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
-from itertools import groupby
-from operator import attrgetter
-from typing import Any
+from itertools import chain, groupby, islice
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import ColumnElement, Row, func, select
 
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
@@ -23,12 +23,15 @@ from opperf.parent.store.database.connection import reading
 from opperf.parent.store.database.series import (
     EVERYTHING,
     Filters,
+    Series,
     begin,
     filter_series,
     find_series,
     pieces,
-    series_of,
 )
+
+#: Series whose cases are looked up at once: of millions of comparisons, those of so many are in memory.
+SERIES_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -76,23 +79,27 @@ def entries(
     *,
     since: datetime | None = None,
     most: int | None = None,
+    start: int = 0,
     label: tuple[str, str] | None = None,
     behind: int | None = None,
+    kind: str | None = None,
+    machine: str | None = None,
 ) -> list[Entry]:
-    """Return the runs, latest first; with `label`, a name and a value, only those that have it.
+    """Return the runs, latest first: the `most` after `start`.
 
-    `behind` is the number of a run: only those that were added later are returned.
+    With `label`, a name and a value, only those are returned that have it; with `behind`, the number of a run, only
+    those that were added later. `kind` and the name of a `machine` leave out all others.
     """
-    runs, machines, tallies = schema.runs, schema.machines, schema.tallies
+    runs, tallies = schema.runs, schema.tallies
     count = select(func.coalesce(func.sum(tallies.c.count), 0)).where(tallies.c.run_id == runs.c.id).scalar_subquery()
     query = (
-        select(runs.c.id, runs.c.key, runs.c.kind, runs.c.started, machines.c.name, count.label("rows"))
-        .join(machines)
+        select(runs.c.id, runs.c.key, runs.c.kind, runs.c.started, schema.machines.c.name, count.label("rows"))
+        .join(schema.machines)
+        .where(*_conditions(since, kind, machine))
         .order_by(runs.c.started.desc(), runs.c.id.desc())
         .limit(most)
+        .offset(start or None)
     )
-    if since is not None:
-        query = query.where(runs.c.started >= since.timestamp())
     if behind is not None:
         query = query.where(runs.c.id > behind)
     if label is not None:
@@ -112,6 +119,22 @@ def entries(
         )
         for row in rows
     ]
+
+
+def _conditions(since: datetime | None, kind: str | None, machine: str | None) -> list[ColumnElement[bool]]:
+    """Return the conditions on runs and their machines."""
+    conditions = [] if since is None else [schema.runs.c.started >= since.timestamp()]
+    conditions += [] if kind is None else [schema.runs.c.kind == kind]
+    return conditions + ([] if machine is None else [schema.machines.c.name == machine])
+
+
+def entry_count(
+    archive: Archive, *, since: datetime | None = None, kind: str | None = None, machine: str | None = None
+) -> int:
+    """Return how many runs `entries` would."""
+    query = select(func.count()).select_from(schema.runs.join(schema.machines))
+    with reading(archive.engine, archive.address) as connection:
+        return int(connection.scalar(query.where(*_conditions(since, kind, machine))) or 0)
 
 
 def histories(
@@ -241,48 +264,68 @@ class Ratios:
     @property
     def latest_difference(self) -> Ratio | None:
         """The latest comparison that calls the latest build slower or faster, than whichever build; None for none."""
-        latest = self.ratios[-1].new
-        return next(
-            (one for one in reversed(self.ratios) if one.new == latest and one.verdict in ("slower", "faster")), None
-        )
+        return latest_difference(self.ratios)
 
 
-def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
+def latest_difference(ratios: Sequence[Ratio]) -> Ratio | None:
+    """Return the latest comparison that calls the latest build slower or faster, than whichever build; or None."""
+    latest = ratios[-1].new
+    return next((one for one in reversed(ratios) if one.new == latest and one.verdict in ("slower", "faster")), None)
+
+
+class Course(NamedTuple):
+    """The comparisons of a series in the order of time, by its key: what the series is, few readers have to know."""
+
+    series: int
+    framework: str
+    ratios: tuple[Ratio, ...]
+
+
+def courses(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Course]:
     """Yield what was compared of builds of one framework whose versions are known, series by series.
 
-    An index holds these columns in this order, so that of millions of comparisons those of one series are in memory.
+    An index holds these columns in this order, so that only those of one series are in memory.
     """
     table, environments = schema.comparisons.c, schema.environments.c
     columns = (
-        *(table.new_series_id, table.base_series_id, table.started, table.verdict, table.ratio, table.error),
+        *(table.new_series_id, table.started, table.verdict, table.ratio, table.error),
         *(table.base_environment_id, table.new_environment_id),
     )
     query = select(*columns).where(table.error.is_not(None)).order_by(table.new_series_id, table.started)
     query = begin(filter_series(query, table.new_series_id, filters), table.started, filters.since)
+    names = select(environments.id, environments.framework, environments.version)
     with reading(archive.engine, archive.address) as connection:
-        versions = {row.id: row.version for row in connection.execute(select(environments.id, environments.version))}
-        # Both sides of a comparison are of one case.
-        series = series_of(connection, Filters(operator=filters.operator, category=filters.category, case=filters.case))
-        rows = connection.execution_options(yield_per=10_000).execute(query)
-        for key, group in groupby(rows, key=attrgetter("new_series_id")):
-            new_series = series[key]
-            points = tuple(
-                Ratio(
-                    shown_moment(row.started),
-                    versions[row.base_environment_id],
-                    versions[row.new_environment_id],
-                    row.verdict,
-                    Estimate(math.log(row.ratio), row.error),
-                )
-                for row in group
-                if None not in (row.base_environment_id, row.new_environment_id)
-                and series[row.base_series_id].framework == new_series.framework
-                and versions[row.base_environment_id] != versions[row.new_environment_id]
-            )
-            if points:
-                case = Case.from_json(new_series.case, "case")
-                place = new_series.direction, new_series.framework, new_series.machine_name
-                yield Ratios(case, *place, points, new_series.side, new_series.metric)
+        builds = {key: (framework, version) for key, framework, version in connection.execute(names)}
+        parts = connection.execution_options(yield_per=10_000).execute(query).partitions()
+        rows: Iterable[Sequence[Any]] = chain.from_iterable(parts)
+        for series, group in groupby(rows, key=itemgetter(0)):
+            framework, ratios = "", []
+            for _, started, verdict, ratio, error, base_id, new_id in group:
+                base, new = builds.get(base_id), builds.get(new_id)
+                if base and new and base != new and base[0] == new[0]:
+                    framework, estimate = new[0], Estimate(math.log(ratio), error)
+                    ratios.append(Ratio(shown_moment(started), base[1], new[1], verdict, estimate))
+            if ratios:
+                yield Course(series, framework, tuple(ratios))
+
+
+def ratios(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[Ratios]:
+    """Yield the series of `courses` with what they are of."""
+    rest = courses(archive, filters)
+    while part := [*islice(rest, SERIES_AT_ONCE)]:
+        yield from with_cases(archive, part)
+
+
+def with_cases(archive: Archive, courses: Sequence[Course]) -> list[Ratios]:
+    """Return series with what they are of."""
+    with reading(archive.engine, archive.address) as connection:
+        series = find_series(connection, [course.series for course in courses])
+    return [_ratios(series[course.series], course.ratios) for course in courses]
+
+
+def _ratios(series: Series, ratios: tuple[Ratio, ...]) -> Ratios:
+    place = series.direction, series.framework, series.machine_name
+    return Ratios(Case.from_json(series.case, "case"), *place, ratios, series.side, series.metric)
 
 
 def _histories(rows: Iterable[Row[Any]]) -> Iterator[History]:

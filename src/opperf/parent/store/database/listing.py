@@ -107,6 +107,13 @@ def runs(
     return entries(archive, since=since, most=most, behind=behind)
 
 
+def run_kinds(archive: Archive, most: int) -> list[str]:
+    """Return the kinds of the latest runs, so many of them."""
+    latest = select(schema.runs.c.kind).order_by(schema.runs.c.started.desc()).limit(most).subquery()
+    with reading(archive.engine, archive.address) as connection:
+        return sorted(connection.scalars(select(latest.c.kind).distinct()))
+
+
 def last_run(archive: Archive) -> LastRun | None:
     """Return the run that was added last."""
     table = schema.runs.c

@@ -94,13 +94,15 @@ class Imported:
 
 def imported_times(archive: Archive, filters: Filters = EVERYTHING) -> Iterator[tuple[Series, list[Imported]]]:
     """Yield the times that other tools measured, series by series: of millions, those of one series are in memory."""
-    table = schema.records.c
+    table, imported = schema.records.c, schema.runs.c.kind == "imported"
     columns = select(table.series_id, table.started, table.environment_id, table.time)
     query: Select[Any] = columns.join(schema.runs, schema.runs.c.id == table.run_id).order_by(
         table.series_id, table.started
     )
-    query = filter_series(query.where(schema.runs.c.kind == "imported"), table.series_id, filters)
+    query = filter_series(query.where(imported), table.series_id, filters)
     with reading(archive.engine, archive.address) as connection:
+        if connection.scalar(select(schema.runs.c.id).where(imported).limit(1)) is None:
+            return  # the records of runs need not be looked through
         versions, series = _versions(connection), series_of(connection, filters)
         rows = connection.execution_options(yield_per=10_000).execute(begin(query, table.started, filters.since))
         for key, several in groupby(rows, key=itemgetter(0)):

@@ -14,15 +14,17 @@ from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.measurement import Quantity
 from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.reason import Reason
 from opperf.domain.record import Record, Run, Statistics, Value
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.commands.history import imported_changes
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.documents.floor import Floor, NoiseRun
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import builds
 from opperf.parent.store.database.connection import Address
-from opperf.parent.store.database.history import ratios
-from opperf.parent.store.database.listing import floors, machines, operators, runs, search
+from opperf.parent.store.database.history import entries, entry_count, ratios
+from opperf.parent.store.database.listing import floors, machines, operators, run_kinds, runs, search
 from opperf.parent.store.database.operator_history import operator_ratios, operator_times
 from opperf.parent.store.database.overview import overview
 from opperf.parent.store.database.series import Filters
@@ -207,3 +209,23 @@ def test_ratios_of_builds_are_of_one_framework_whatever_else_its_sides_are(archi
     archive.add(night(5, threads, frameworks))
     (found,) = ratios(archive, Filters(operator="conv2d"))
     assert [(one.base, one.new) for one in found.ratios] == [("1.0", "1.1")]
+
+
+def test_an_imported_series_of_which_every_time_failed_has_no_change(archive: Archive) -> None:
+    assert imported_changes(archive).series == 0
+    (record,) = measure(6, "1.4", {CONV: 1e-4})
+    failed = replace(record, status="failed", metrics={}, reason=Reason("imported", "it failed"))
+    archive.add(replace(measure(6, "1.4", {}), records=(failed,)), kind="imported")
+    changes = imported_changes(archive)
+    assert (changes.series, changes.changes) == (1, [])
+
+
+def test_runs_are_read_in_parts_and_counted_by_kind_and_machine(archive: Archive) -> None:
+    archive.add(measure(6, "1.4", {SUM: 1e-4}, cpu="Xeon"))
+    every = [entry.key for entry in entries(archive)]
+    assert every == ["run6", "night3", "night2", "night1"]
+    assert [entry.key for entry in entries(archive, start=1, most=2)] == every[1:3]
+    assert [entry.key for entry in entries(archive, kind="comparison", start=1)] == ["night2", "night1"]
+    counts = [entry_count(archive), entry_count(archive, kind="run"), entry_count(archive, machine="EPYC, 2 cores")]
+    assert counts == [4, 1, 3]
+    assert run_kinds(archive, 2) == ["comparison", "run"]
