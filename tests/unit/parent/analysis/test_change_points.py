@@ -102,6 +102,28 @@ def test_the_partition_is_the_best_of_all() -> None:
     assert [change.after for change in changes(points, tolerance=0)] == [f"b{start}" for start in best]
 
 
+@each("steps", [True, False])
+def test_a_long_partition_is_the_best_of_all_that_a_last_change_leads_to(steps: bool) -> None:
+    """Quiet for longer than a block of candidates, and then with changes that leave few of them."""
+    levels = [0.0] * 60 + [FIVE] * 3 + [0.02] * 20 + [FIVE, FIVE, 0.0, 0.0] * 4
+    points = series(levels, error=0.006, seed=5, steps=steps)
+    error = 0.006 * scatter(points)
+
+    def cost(start: int, end: int) -> float:
+        inside = [point.level.log_ratio for point in points[start:end]]
+        mean = sum(inside) / len(inside)
+        moves = [point.step.log_ratio for point in points[start + 1 : end] if point.step is not None]
+        return sum((value / error) ** 2 for value in [*moves, *(level - mean for level in inside)]) + PENALTY
+
+    best: list[tuple[float, list[int]]] = [(0.0, [])]
+    for end in range(1, len(points) + 1):
+        total, start = min((best[start][0] + cost(start, end), start) for start in range(end))
+        best.append((total, [*best[start][1], start]))
+    expected = [f"b{start}" for start in best[-1][1][1:]]
+    assert len(expected) > 5
+    assert {change.after for change in changes(points, tolerance=0)} == set(expected)
+
+
 @pytest.mark.parametrize("count", [0, 1])
 def test_a_series_of_one_build_has_no_change(count: int) -> None:
     assert changes(series([0.0] * count)) == []
