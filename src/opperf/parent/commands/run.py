@@ -47,7 +47,7 @@ def measure(
             "`--jobs` applies to this machine, but `--fleet` measures on others", hint="leave out one of them"
         )
     if fleet is None:
-        names = selection.frameworks or REAL_FRAMEWORKS
+        names = [framework(name).name for name in selection.frameworks or REAL_FRAMEWORKS]
         gpus.check_devices((name, parse_device(device)) for name in names for device in selection.named_devices)
     with Session(selection, settings, progress) as session, fleet_of(fleet, selection, progress) as elsewhere:
         plan = _plan(session, selection, progress)
