@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from opperf.child.measure.disturbance import NoCounters, ProcessCounters
 from opperf.child.worker import process
 from opperf.child.worker.conversation import Conversation
-from opperf.child.worker.failures import OUT_OF_MEMORY, failure
+from opperf.child.worker.failures import failure
 from opperf.child.worker.handler import Handler
 from opperf.domain.device import FLOAT32_PRODUCTS, memory_share
 from opperf.domain.message.replies import Agreement, Failure, Hello
@@ -89,7 +89,7 @@ def _serve(requests: BinaryIO, replies: BinaryIO, side: Side, limits: Limits, im
 
     def is_last(failing: Failure) -> bool:
         # Where memory was short it lies in pieces, which the next trial would be short of.
-        return on_device and (failing.reason.slug == OUT_OF_MEMORY or _is_dead(backend))
+        return on_device and (failing.reason.slug == "out_of_memory" or _is_dead(backend))
 
     Conversation((requests, replies), handler, answer, is_last).go_on()
     return 0

@@ -10,8 +10,6 @@ from opperf.domain.errors import InputError
 from opperf.domain.message.replies import Failure
 from opperf.domain.reason import Reason
 
-#: How a call ends that finds no memory.
-OUT_OF_MEMORY = "out_of_memory"
 #: What a benchmark of asv raises to be left out.
 SKIP = "SkipNotImplemented"
 
@@ -33,7 +31,7 @@ def failure(error: BaseException) -> Failure:
         return Failure(Reason("patched", text, "leave it alone, or measure it anyway with `--no-check`"), last=True)
     if isinstance(error, Unfair):
         return Failure(Reason(error.slug, text, error.hint), last=True)  # its threads would disturb the next one
-    slug = OUT_OF_MEMORY if is_out_of_memory(error, text) else "operator_error"
+    slug = "out_of_memory" if is_out_of_memory(error, text) else "operator_error"
     trace = "".join(traceback.format_exception(error))[-8000:]
     hint = error.hint if isinstance(error, InputError) else None
     return Failure(Reason(slug, headline(text)[:500], hint, exception=type(error).__name__, traceback=trace))
