@@ -33,6 +33,7 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run, Statistics, Value
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.commands.history import searches
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
@@ -47,8 +48,8 @@ from opperf.parent.store.database.series import Filters
 WRITER = Path(__file__).resolve().parents[1] / "tests" / "processes" / "database_writer.py"
 RECORDS, OPERATORS, SERIES, COMPARED = 10_000_000, 1_400, 10, 2
 WRITERS, COMMITS, KILLS = 8, 2_000, 200
-#: How often each question is asked.
-ASKED = 20
+#: How often each question is asked, and the comparisons that a page of changes reads.
+ASKED, COMPARISONS = 20, 30_000
 FIRST, DAY = 1_700_000_000, 86_400
 MACHINE = {"cpu": "AMD EPYC", "architecture": "x86_64", "cores_logical": 2, "memory_total": 2**34}
 
@@ -212,6 +213,7 @@ def ask(archive: Archive, nights: int) -> Iterator[tuple[str, list[float]]]:
         "overview of any build": lambda: overview(archive, build=build()),
         "overview of one operator": lambda: overview(archive, filters=Filters(operator=name())),
         "overview by times": lambda: overview(archive, build=build(), anchor="1.1", evidence="times"),
+        f"changes in {COMPARISONS:,} comparisons": lambda: searches(archive, most=COMPARISONS)[0].series,
         "times of an operator": lambda: operator_times(archive, name()),
         "ratios of an operator": lambda: operator_ratios(archive, name()),
         "runs": lambda: runs(archive, most=100),
@@ -309,7 +311,8 @@ def main() -> None:
                 )  # fmt: skip
             figures[f"{system}: a row without samples"] = (sizes[-1]["bytes a row"], 1000, "bytes")
             waits = {row["question"]: row["median ms"] for row in questions if row["system"] == system}
-            for question, most in (("overview of any build", 300), ("overview by times", 300)):
+            changes = f"changes in {COMPARISONS:,} comparisons"
+            for question, most in (("overview of any build", 300), ("overview by times", 300), (changes, 500)):
                 figures[f"{system}: {question}"] = (waits[question], most, "ms")
             for question in ("times of an operator", "ratios of an operator"):
                 figures[f"{system}: {question}"] = (waits[question], 50, "ms")

@@ -130,7 +130,7 @@ def test_a_page_of_1400_operators_is_there_within_seconds(
     with serving(store) as address:
         page = new_page(browser)
         page.goto(f"{address}/search")
-        page.goto(address)
+        page.goto(f"{address}/?page=all")
         assert page.locator("table").first.locator("tbody tr").count() == 1400
         took = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
         assert took < 20_000, took  # a table that is laid out anew for each of its rows takes minutes

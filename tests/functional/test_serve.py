@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import math
+import re
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,7 +27,8 @@ from opperf.domain.stats.significance import Estimate
 from opperf.parent.commands.demo import EPISODES, NOTICE, fill
 from opperf.parent.documents.floor import series_side
 from opperf.parent.documents.triage import Step, series_hash
-from opperf.parent.pages.server import changes, details, visits
+from opperf.parent.pages.charts import NARROW
+from opperf.parent.pages.server import changes, details, view, visits
 from opperf.parent.pages.server.app import PAGES, application
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address
@@ -77,6 +80,12 @@ def rows(client: TestClient, path: str) -> list[dict[str, Any]]:
     assert answer.status_code == 200
     result: list[dict[str, Any]] = answer.json()["rows"]
     return result
+
+
+def first_cells(page: str) -> list[str]:
+    """Return the texts of the first cells of the first table of a page."""
+    body = page.partition("<tbody>")[2].partition("</tbody>")[0]
+    return re.findall(r"<tr[^>]*>\s*<td[^>]*>(?:<a[^>]*>)?([^<]*)", body)
 
 
 class Tags(HTMLParser):
@@ -277,6 +286,45 @@ def test_of_a_large_database_the_changes_of_some_series_are_shown_and_the_page_s
     client = visitor(store)
     assert "Only the first 1 series were searched" in client.get("/changes").text
     assert "were searched" not in client.get("/changes?category=matmul&framework=none").text
+
+
+@pytest.mark.parametrize(
+    ("path", "count"),
+    [
+        ("/operators", 20),
+        ("/?framework=torch", 10),
+        ("/beside?base=torch+2.11.0&new=torch+2.12.dev29", 10),
+        ("/runs?kind=run", 6),
+    ],
+)
+def test_a_long_table_goes_on_on_the_next_pages_and_keeps_its_filters(
+    path: str, count: int, store: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(view, "PAGE", 4)
+    client, second = visitor(store), f"{path}{'&' if '?' in path else '?'}page=2"
+    rest, names = path, []
+    while rest:
+        page = client.get(rest).text
+        names += first_cells(page)
+        links = {text: html.unescape(link) for link, text in re.findall(r'<a href="(\?[^"]*)">(.*?)</a>', page)}
+        rest = next((path.partition("?")[0] + link for text, link in links.items() if text.startswith("next")), "")
+    whole = first_cells(client.get(path.partition("?")[0] + links["all on one page"]).text)
+    assert (len(names), names) == (count, whole)
+    assert "framework=torch" in links["all on one page"] or "framework" not in path
+    assert len(rows(client, second)) >= count
+    assert "Largest changes" not in client.get(second).text
+
+
+@pytest.mark.parametrize("page", ["0", "-1", "two", "1" * 40])
+def test_a_page_that_is_no_number_is_said(page: str, client: TestClient) -> None:
+    assert client.get(f"/changes?page={page}").status_code == 400
+
+
+def test_what_is_chosen_by_its_verdict_is_chosen_of_all_rows(store: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view, "PAGE", 1)
+    client = visitor(store)
+    assert "1 of 9 ratios:" in client.get("/?framework=torch&verdict=same").text.replace("1 to ", "")
+    assert len(rows(client, "/?framework=torch&verdict=same")) >= 9
 
 
 def test_a_day_is_where_the_pages_begin(client: TestClient) -> None:
@@ -518,11 +566,26 @@ def test_a_night_is_dated_as_it_was_measured(client: TestClient) -> None:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """A visitor of a made-up month."""
+def month(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    """The database of a made-up month."""
     with Archive(Address.of(str(tmp_path_factory.mktemp("demo") / "demo.db"))) as store:
         fill(store)
-        yield TestClient(application(store, hosts=["testserver"], notice=NOTICE))
+        yield store
+
+
+@pytest.fixture(scope="module")
+def demo(month: Archive) -> TestClient:
+    """A visitor of a made-up month."""
+    return TestClient(application(month, hosts=["testserver"], notice=NOTICE))
+
+
+@pytest.mark.parametrize("page", ["/", "/changes"])
+def test_rows_of_an_operator_differ_in_what_a_phone_has_room_for(page: str, month: Archive) -> None:
+    (chart,) = PAGES[page](month, query={"framework": "torch"}).charts
+    _, *texts = (text.text for text in chart.draw(NARROW).element.iter("text") if text.get("x") == "0.00")
+    names = [*zip(texts[::2], texts[1::2], strict=True)]
+    assert len(names) > len({label for label, _ in names}) > 1
+    assert len(names) == len({*names})
 
 
 def test_a_made_up_month_has_something_on_every_page_and_each_says_so(demo: TestClient) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import itertools
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from opperf.domain.case import Case
@@ -38,16 +39,43 @@ def case_words(cases: Sequence[Case]) -> list[str]:
     >>> case_words([Case("sum", {"data": TensorSpec((4, 8))}, {"axis": axis, "keepdims": True}) for axis in (0, 1)])
     ['axis=0 4x8', 'axis=1 4x8']
     """
+    return [" ".join([*different, *alike]) for different, alike in _sorted_words(cases)]
+
+
+def differences(cases: Sequence[Case]) -> list[str]:
+    """Write as few words as tell cases of an operator apart: none of one that is the only case of its operator.
+
+    >>> from opperf.domain.tensor import TensorSpec
+    >>> cases = [Case("sum", {"data": TensorSpec((4, 8))}, {"axis": axis}) for axis in (0, 1)]
+    >>> differences([*cases, Case("exp", {"data": TensorSpec((4, 8))})])
+    ['axis=0', 'axis=1', '']
+    """
+    words = [different for different, _ in _sorted_words(cases)]
+    by_operator: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for case, different in zip(cases, words, strict=True):
+        by_operator[case.operator].add(tuple(different))
+    counts = {
+        name: next(count for count in itertools.count() if len({text[:count] for text in texts}) == len(texts))
+        for name, texts in by_operator.items()
+    }
+    return [" ".join(different[: counts[case.operator]]) for case, different in zip(cases, words, strict=True)]
+
+
+def _sorted_words(cases: Sequence[Case]) -> list[tuple[list[str], list[str]]]:
+    """Return the words of each case: those in which cases of its operator differ, and the others."""
     common = common_attributes(cases)
-    words = [[word.partition("=") for word in short_text(case, common).split(" ")] for case in cases]
-    values: dict[tuple[str, str], set[str]] = defaultdict(set)
+    words = [{_name(*place): place[1] for place in enumerate(short_text(case, common).split(" "))} for case in cases]
+    counts = Counter((case.operator, *item) for case, parts in zip(cases, words) for item in parts.items())
+    numbers = Counter(case.operator for case in cases)
+    result = []
     for case, parts in zip(cases, words, strict=True):
-        for name, _, value in parts:
-            values[case.operator, name if value else ""].add(value or name)
-    return [
-        " ".join(
-            "".join(part)
-            for part in sorted(parts, key=lambda part: len(values[case.operator, part[0] if part[2] else ""]) == 1)
-        )
-        for case, parts in zip(cases, words, strict=True)
-    ]
+        is_alike = {name: counts[case.operator, name, word] == numbers[case.operator] for name, word in parts.items()}
+        different = [word for name, word in parts.items() if not is_alike[name]]
+        result.append((different, [word for name, word in parts.items() if is_alike[name]]))
+    return result
+
+
+def _name(place: int, word: str) -> str:
+    """Name a word of a case: by what stands before its `=`, or by its place."""
+    name, equals, _ = word.partition("=")
+    return name if equals else str(place)

@@ -197,12 +197,16 @@ def pick(name: str) -> Callable[[Mapping[str, object]], object]:
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence, with notes on it `below`; `about` is the title of the column without which it is not shown."""
+    """A sentence, with notes on it `below`; `about` is the title of the column without which it is not shown.
+
+    On pages that are part of a site `links` follow it: texts, and where they lead.
+    """
 
     text: str
     below: Sequence[Note] = ()
     about: str | None = None
     kind: Literal["", "item", "hint"] = ""
+    links: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)

@@ -116,10 +116,11 @@ def changes(
     unconfirmed: Sequence[Ratios] = (),
     least_builds: int = 2,
     top: int | None = None,
+    part: slice = slice(None),
 ) -> Document:
     """Return the report of changes: in how many series of ratios, and of times that other tools measured.
 
-    All are counted; `top` is how many stand in the table.
+    All are counted; `top` is how many stand in the table, or `part` which of them, where a page has the others.
     """
     words = f"{examined} series of ratios between builds, {_tally([one for one in rows if one.anchor])}"
     if imported:
@@ -136,7 +137,7 @@ def changes(
     if top is not None and (rest := len(rows) - top) > 0:
         left = "smaller change is left out" if rest == 1 else "smaller changes are left out"
         notes.insert(0, Note(f"{rest} {left}; `--top {len(rows)}` shows {'it' if rest == 1 else 'them'} too"))
-    return Document("opperf history changes", [table(CHANGES, rows[:top], link=link), *notes, Legend(LEGEND)])
+    return Document("opperf history changes", [table(CHANGES, rows[:top][part], link=link), *notes, Legend(LEGEND)])
 
 
 def open_notes(open_series: Sequence[Ratios]) -> list[Note]:

@@ -15,11 +15,10 @@ from opperf.parent.pages.figures import charts
 from opperf.parent.pages.server.cache import Cache
 from opperf.parent.pages.server.details import read_result
 from opperf.parent.pages.server.filters import categories, filters_of
-from opperf.parent.pages.server.lists import MOST_ROWS
 from opperf.parent.pages.server.movers import largest, mover_columns
-from opperf.parent.pages.server.view import Choice, Query, View, path
+from opperf.parent.pages.server.view import Choice, Part, Query, View, path
 from opperf.parent.reports import report_of
-from opperf.parent.reports.document import Document, Note, table
+from opperf.parent.reports.document import Block, Document, Note, table
 from opperf.parent.store.database import listing
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.overview import Mover
@@ -60,22 +59,26 @@ def side_by_side(archive: Archive, query: Query) -> View:
         raise InputError(f"`{unknown}` is no build of the database", hint=hint, slug="input")
     filters, by_machine, _ = filters_of(archive, query)
     movers = compare_sides(archive, first, second, filters)
-    return _sides(base, new, movers, (*ends, categories(listing.operators(archive), query), by_machine))
+    return _sides(base, new, movers, (*ends, categories(listing.operators(archive), query), by_machine), query)
 
 
-def _sides(base: str, new: str, movers: Sequence[Mover], choices: Sequence[Choice]) -> View:
+def _sides(base: str, new: str, movers: Sequence[Mover], choices: Sequence[Choice], query: Query) -> View:
     title = f"{new} beside {base}"
     if not movers:
         none = f"Nothing of {new} is known that is known of {base} too: no case, direction and machine has both."
         return View(Document(title, [Note(none)]), choices=choices)
     verdicts = Counter(mover.verdict or "undecided" for mover in movers)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
-    rows, left = movers[:MOST_ROWS], len(movers) - MOST_ROWS
-    more = [Note(f"{left} that moved less are not shown.")] if left > 0 else []
     notes = [Note(text) for way, text in WAYS.items() if any(mover.way == way for mover in movers)]
-    ratios = table(mover_columns(), rows, link=lambda mover: path("operators", mover.series.operator))
-    document = Document(title, [ratios, *more, *notes], summary=f"{plural(len(movers), 'ratio')}: {counts}")
-    return View(document, largest(rows, base, new), choices)
+
+    def document(part: Part) -> Document:
+        ratios = table(mover_columns(), movers[part.rows], link=lambda mover: path("operators", mover.series.operator))
+        blocks: list[Block] = [ratios, *part.notes(query, len(movers), "ratios"), *notes]
+        return Document(title, blocks, summary=f"{plural(len(movers), 'ratio')}: {counts}")
+
+    part = Part.of(query)
+    charts = [] if part.start else largest(movers, base, new)
+    return View(document(part), charts, choices, whole=lambda: document(Part()))
 
 
 def _runs(archive: Archive, base: str, new: str, choices: Sequence[Choice]) -> View:

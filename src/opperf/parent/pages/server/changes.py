@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING
 from opperf.domain.errors import InputError
 from opperf.domain.units import format_percent, format_ratios, format_seconds
 from opperf.parent.analysis.triage import Standing
-from opperf.parent.commands.history import imported_changes, named_changes
+from opperf.parent.commands.history import searches
 from opperf.parent.commands.triage import decide, find
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.documents.tolerances import TOLERANCE
 from opperf.parent.documents.triage import MOST_TEXT, STATES, Decision
 from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.figures import charts
+from opperf.parent.pages.labels import differences, labels
 from opperf.parent.pages.server.filters import categories, filters_of
 from opperf.parent.pages.server.movers import MOST, ratio_text
 from opperf.parent.pages.server.operator_charts import MARKS, step_text
-from opperf.parent.pages.server.view import Choice, Form, Link, Query, View, change_place, leading, path
+from opperf.parent.pages.server.view import Choice, Form, Link, Part, Query, View, change_place, leading, path
 from opperf.parent.reports import history as report
 from opperf.parent.reports import report_of
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, Table, table
@@ -37,20 +38,20 @@ if TYPE_CHECKING:
 ABOUT = (
     "As expected, or not a change, it fails no night or gate again. Nothing is overwritten: the latest decision holds."
 )
-#: Comparisons that a page reads, at most: a second's worth.
+#: Comparisons that a page reads, at most: half a second's worth.
 MOST_COMPARISONS = 30_000
 
 
 def changes(archive: Archive, query: Query) -> View:
     """Return the changes of all series, the largest first; of a large database only of those that are chosen."""
     filters, machines, since = filters_of(archive, query)
-    begin, filters = filters.since, replace(filters, since=None)
-    ratios = named_changes(archive, filters, since=begin, most=MOST_COMPARISONS)
-    times = imported_changes(archive, filters, since=begin)
+    begin, filters = filters.since, replace(filters, since=None, operator=query.get("operator") or None)
+    ratios, times = searches(archive, filters, since=begin, most=MOST_COMPARISONS)
     every = [*ratios.changes, *times.changes]
     choices = (
         Choice.of("framework", (one.series.framework for one in every), query),
         Choice.of("build", (one.change.after for one in every), query),
+        Choice.of("operator", (one.series.case.operator for one in every), query),
         categories(listing.operators(archive), query),
         Choice.of("direction", (one.series.direction for one in every), query),
         machines,
@@ -59,11 +60,23 @@ def changes(archive: Archive, query: Query) -> View:
     )
     build, verdict = query.get("build"), query.get("verdict")
     rows = [one for one in every if build in (None, "", one.change.after) and verdict in (None, "", _verdict(one))]
-    document = report.changes(rows, ratios.series, times.series, link=change_place)
-    part = Note(f"Only the first {ratios.series} series were searched: choose a framework, a category or a machine.")
-    several = [leading(block) if isinstance(block, Table) else block for block in document.blocks]
-    blocks = [*([] if ratios.whole else [part]), *several]
-    return View(replace(document, title="Changes between builds", blocks=blocks), _largest(rows), choices)
+    page = Part.of(query)
+
+    def document(part: Part) -> Document:
+        result = report.changes(rows, ratios.series, times.series, link=change_place, part=part.rows)
+        first, *others = (leading(block) if isinstance(block, Table) else block for block in result.blocks)
+        notes = part.notes(query, len(rows), "changes")
+        blocks = [*([] if ratios.whole else [_searched(ratios.series)]), first, *notes, *others]
+        return replace(result, title="Changes between builds", blocks=blocks)
+
+    return View(document(page), [] if page.start else _largest(rows), choices, whole=lambda: document(Part()))
+
+
+def _searched(count: int) -> Note:
+    """Say that a large database was searched in part."""
+    return Note(
+        f"Only the first {count} series were searched: choose a framework, an operator, a category or a machine."
+    )
 
 
 def _verdict(one: NamedChange) -> str:
@@ -118,8 +131,7 @@ def _evidence(runs: Sequence[ComparisonRun]) -> list[Block]:
     if not rows:
         return []
     reports = [Section(f"Report of run {run.run.id}", report_of(run).blocks, folded=True) for run in runs]
-    comparisons = table(EVIDENCE, rows, link=lambda row: path("runs", row[0].run.id))
-    return [Section("Evidence", [comparisons, *reports])]
+    return [Section("Evidence", [table(EVIDENCE, rows), *reports])]
 
 
 def decide_change(archive: Archive, name: str, query: Query, form: Mapping[str, str]) -> None:
@@ -133,7 +145,7 @@ def decide_change(archive: Archive, name: str, query: Query, form: Mapping[str, 
 
 
 EVIDENCE: tuple[Column[tuple[ComparisonRun, Comparison]], ...] = (
-    Column("run", "run", lambda row: row[0].run.id),
+    Column("run", "run", lambda row: row[0].run.id, place=1, link=lambda row: path("runs", row[0].run.id)),
     Column("ratio", "ratio", lambda row: row[1].ratio, ratio_text, "right"),
     Column("verdict", "verdict", lambda row: row[1].verdict.verdict),
     Column("low", None, lambda row: (row[1].interval or (None, None))[0]),
@@ -158,20 +170,31 @@ DECISIONS: tuple[Column[Decision], ...] = (
 
 
 def _largest(changes: Sequence[NamedChange]) -> list[Intervals]:
+    largest = [one for one in changes if one.anchor is not None][:MOST]
+    if not largest:
+        return []
+    names, common = labels([*zip(*_words(largest))])
     rows = []
-    for entry in [one for one in changes if one.anchor is not None][:MOST]:
-        ratio, interval = math.exp(entry.change.size.log_ratio), entry.change.size.interval()
-        direction = [entry.series.direction] if entry.series.direction != "forward" else []
-        rows.append(
-            Row(
-                entry.series.case.operator,
-                f"{entry.series.framework} {entry.change.before} to {entry.change.after}",
-                ratio,
-                interval,
-                step_text(entry.change),
-                "inconclusive" if entry.change.usual else _verdict(entry),
-                tip=f"{ratio:.3f} {format_ratios(interval)}\n{' '.join([*direction, case_text(entry.series.case)])}",
-            )
-        )
-    caption = f"Time after the change over time before it; right of 1 is slower; {MARKS}"
-    return [Intervals("Largest changes", caption, rows, lambda ratio: f"{ratio:g}", mark=1.0)] if rows else []
+    for change, name in zip(largest, names, strict=True):
+        ratio, interval = math.exp(change.change.size.log_ratio), change.change.size.interval()
+        text = " ".join([change.series.direction, case_text(change.series.case)])
+        level = "inconclusive" if change.change.usual else _verdict(change)
+        tip = f"{ratio:.3f} {format_ratios(interval)}\n{text}"
+        rows.append(Row(*name, ratio, interval, step_text(change.change), level, tip=tip))
+    of_all = f"Of {common}. " if common else ""
+    caption = f"{of_all}Time after the change over time before it; right of 1 is slower; {MARKS}"
+    return [Intervals("Largest changes", caption, rows, lambda ratio: f"{ratio:g}", mark=1.0, unit="after / before")]
+
+
+def _words(changes: Sequence[NamedChange]) -> list[Sequence[str]]:
+    """Return the words that name changes: operators, inputs where those of an operator differ, builds, and the rest."""
+    every_series = [change.series for change in changes]
+    machines = [series.machine for series in every_series]
+    return [
+        [series.case.operator for series in every_series],
+        differences([series.case for series in every_series]),
+        [f"{change.change.after} after {change.change.before}" for change in changes],
+        [series.framework for series in every_series],
+        ["" if series.direction == "forward" else series.direction for series in every_series],
+        machines if len(set(machines)) > 1 else ["" for _ in machines],
+    ]

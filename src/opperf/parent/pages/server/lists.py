@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.units import plural
 from opperf.parent.pages.server.filters import categories, filters_of
 from opperf.parent.pages.server.movers import CHANGES, ratio_text, trail, trail_words
-from opperf.parent.pages.server.view import Choice, Query, View, path
-from opperf.parent.reports.document import Column, Document, Note, Table, table
+from opperf.parent.pages.server.view import Choice, Part, Query, View, path
+from opperf.parent.reports.document import Block, Column, Document, Note, Table, table
 from opperf.parent.reports.history import RUNS
 from opperf.parent.store.database import listing
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import build_rows
-from opperf.parent.store.database.history import Entry
+from opperf.parent.store.database.history import Entry, entries, entry_count
 from opperf.parent.store.database.listing import Hit, Machine, OperatorEntry
-from opperf.parent.store.database.overview import Mover, Overview
+from opperf.parent.store.database.overview import MoverRow, Overview
 from opperf.parent.store.database.overview import overview as read_overview
 from opperf.parent.store.database.trails import Spot
 
-#: The most rows of a table.
-MOST_ROWS = 1500
+#: The latest runs whose kinds can be chosen.
+MOST_RUNS = 1500
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,18 @@ class OperatorRow:
 
     entry: OperatorEntry
     board: Overview | None = None
-    mover: Mover | None = None
+
+    @property
+    def mover(self) -> MoverRow | None:
+        """The series that moved most."""
+        return None if self.board is None else self.board.operators.get(self.entry.operator)
 
     @property
     def spots(self) -> tuple[Spot, ...]:
         """The ratios of the latest builds to the anchor."""
         if self.board is None or self.mover is None:
             return ()
-        return tuple(self.board.trails.spots.get(self.mover.series.id, ()))
+        return tuple(self.board.trails.spots.get(self.mover.series, ()))
 
     @property
     def builds(self) -> tuple[str, ...]:
@@ -49,36 +53,33 @@ class OperatorRow:
 def operators(archive: Archive, query: Query) -> View:
     """Return every operator that was measured, in each framework, with the last verdict on it."""
     filters, machines, _ = filters_of(archive, query)
-    every, entries = listing.operators(archive), listing.operators(archive, filters)
+    every = listing.operators(archive)
+    entries = listing.operators(archive, filters) if filters.of_series() else every
     builds = build_rows(archive)
     boards = {
-        name: read_overview(archive, filters=replace(filters, framework=name), most=None, builds=builds)
+        name: read_overview(archive, filters=replace(filters, framework=name), most=0, builds=builds)
         for name in {one.framework for one in entries}
     }
-    firsts = {name: _first_movers(board) for name, board in boards.items()}
-    rows = [
-        OperatorRow(entry, boards[entry.framework], firsts[entry.framework].get(entry.operator)) for entry in entries
-    ]
+    rows = [OperatorRow(entry, boards[entry.framework]) for entry in entries]
     rows.sort(key=lambda row: _weight(row.mover))
     choices = (Choice.of("framework", (one.framework for one in every), query), categories(every, query), machines)
-    names = table(OPERATORS, rows, link=_operator_place)
-    count = len({row.entry.operator for row in rows})
     words = [f"{name} {board.build} against {board.anchor}" for name, board in sorted(boards.items()) if board]
     notes = [Note(f"Verdict and ratio are of the series that moved most: {', '.join(words)}.")] if words else []
-    return View(Document("Operators", [names, *notes], summary=plural(count, "operator")), choices=choices)
+    count = len({row.entry.operator for row in rows})
+
+    def document(part: Part) -> Document:
+        names = table(OPERATORS, rows[part.rows], link=_operator_place)
+        blocks: list[Block] = [names, *part.notes(query, len(rows)), *notes]
+        return Document("Operators", blocks, summary=plural(count, "operator"))
+
+    return View(document(Part.of(query)), choices=choices, whole=lambda: document(Part()))
 
 
 def _operator_place(row: OperatorRow) -> str:
     return path("operators", row.entry.operator, framework=row.entry.framework)
 
 
-def _first_movers(board: Overview | None) -> Mapping[str, Mover]:
-    """Return the series of each operator that moved most."""
-    movers: Iterable[Mover] = () if board is None else reversed(board.movers)
-    return {mover.series.operator: mover for mover in movers}
-
-
-def _weight(mover: Mover | None) -> tuple[int, float]:
+def _weight(mover: MoverRow | None) -> tuple[int, float]:
     """Return where a row stands among others: what changed first, by size, and what was not compared last."""
     if mover is None or not mover.ratio:
         return 2, 0.0
@@ -88,11 +89,15 @@ def _weight(mover: Mover | None) -> tuple[int, float]:
 def runs(archive: Archive, query: Query) -> View:
     """Return the runs, latest first."""
     filters, machines, since = filters_of(archive, query)
-    several = listing.runs(archive, since=filters.since, most=MOST_ROWS)
-    kinds = Choice.of("kind", (one.kind for one in several), query)
-    rows = [one for one in several if all(getattr(one, c.name) == c.value for c in (machines, kinds) if c.value)]
-    choices = (machines, kinds, since)
-    return View(Document("Runs", [run_table(rows)], summary=plural(len(rows), "run")), choices=choices)
+    kinds = Choice.of("kind", listing.run_kinds(archive, MOST_RUNS), query)
+    kind, machine = kinds.value or None, machines.value or None
+    count = entry_count(archive, since=filters.since, kind=kind, machine=machine)
+
+    def document(part: Part) -> Document:
+        rows = entries(archive, since=filters.since, kind=kind, machine=machine, start=part.start, most=part.most)
+        return Document("Runs", [run_table(rows), *part.notes(query, count, "runs")], summary=plural(count, "run"))
+
+    return View(document(Part.of(query)), choices=(machines, kinds, since), whole=lambda: document(Part()))
 
 
 def search(archive: Archive, query: Query) -> View:

@@ -9,10 +9,12 @@ from opperf.domain.case import Case
 from opperf.domain.units import format_ratios, format_seconds
 from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.charts.sparkline import sparkline
+from opperf.parent.pages.labels import case_words, labels
+from opperf.parent.pages.server.operator_charts import inputs
 from opperf.parent.pages.server.view import path
 from opperf.parent.reports.document import Column
-from opperf.parent.reports.text import case_text
 from opperf.parent.store.database.overview import Mover
+from opperf.parent.store.database.sides import how
 from opperf.parent.store.database.trails import Spot, Trails
 
 #: The most changes to draw; what moved most comes first.
@@ -23,26 +25,37 @@ CHANGES = ("slower", "faster")
 def largest(movers: Sequence[Mover], anchor: str, build: str) -> list[Intervals]:
     """Return the chart of what moved most: that which is called slower or faster, or of times everything."""
     rows = [mover for mover in movers if mover.ratio is not None and mover.verdict in (*CHANGES, None)][:MOST]
+    if not rows:
+        return []
+    names, common = labels([*zip(*_words(rows))])
     lines = [
         Row(
-            mover.series.operator,
-            " ".join((*([mover.series.direction] if mover.series.direction != "forward" else []), inputs(mover))),
+            *name,
             mover.ratio,
             interval(mover),
             f"{mover.ratio:.3f} {mover.verdict or ''}".rstrip(),
             mover.verdict or "inconclusive",
-            tip=f"{mover.ratio:.3f} {format_ratios(interval(mover))}\n"
+            tip=f"{mover.ratio:.3f} {format_ratios(interval(mover))}\n{inputs(mover.series)}\n"
             f"{format_seconds(mover.base_time)} in {anchor}, {format_seconds(mover.new_time)} in {build}",
         )
-        for mover in rows
+        for mover, name in zip(rows, names, strict=True)
     ]
-    caption = f"Time in {build} over time in {anchor}; right of 1 is slower."
-    return [Intervals("Largest changes", caption, lines, lambda ratio: f"{ratio:g}", mark=1.0)] if lines else []
+    caption = f"{f'Of {common}. ' if common else ''}Time in {build} over time in {anchor}; right of 1 is slower."
+    unit = f"{build} / {anchor}"
+    return [Intervals("Largest changes", caption, lines, lambda ratio: f"{ratio:g}", mark=1.0, unit=unit)]
 
 
-def inputs(mover: Mover) -> str:
-    """Write the inputs of a series."""
-    return case_text(Case.from_json(mover.series.case, "case"))
+def _words(movers: Sequence[Mover]) -> list[Sequence[str]]:
+    """Return the words that name movers: operators, cases, directions, how they ran, and where."""
+    every_series = [mover.series for mover in movers]
+    machines = [series.machine_name for series in every_series]
+    return [
+        [series.operator for series in every_series],
+        case_words([Case.from_json(series.case, "case") for series in every_series]),
+        ["" if series.direction == "forward" else series.direction for series in every_series],
+        [how(series.side) for series in every_series],
+        machines if len(set(machines)) > 1 else ["" for _ in machines],
+    ]
 
 
 def interval(mover: Mover) -> tuple[float, float] | None:
@@ -77,6 +90,7 @@ def mover_columns(trails: Trails | None = None, fresh: Collection[str] = ()) -> 
     yield Column("operator", "operator", lambda mover: mover.series.operator)
     yield Column("ratio", "ratio", lambda mover: mover.ratio, ratio_text, "right")
     yield Column("verdict", "verdict", lambda mover: mover.verdict)
+    yield Column("inputs", "inputs", lambda mover: inputs(mover.series))
     yield Column("low", None, lambda mover: mover.low)
     yield Column("high", None, lambda mover: mover.high)
     yield Column(None, "interval", interval, format_ratios, "right")
@@ -87,7 +101,6 @@ def mover_columns(trails: Trails | None = None, fresh: Collection[str] = ()) -> 
             lambda mover: trail_words(trails.spots.get(mover.series.id, ()), trails.builds),
             picture=lambda mover: trail(trails.spots.get(mover.series.id, ()), trails.builds),
         )
-    yield Column("inputs", "inputs", inputs)
     yield Column("direction", "direction", lambda mover: mover.series.direction, presence="varied")
     yield Column("mode", "mode", lambda mover: mover.series.side.get("mode"), presence="varied", usual="eager")
     yield Column("threads", "threads", lambda mover: mover.series.side.get("threads"), presence="varied", usual=1)

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.units import plural
 from opperf.parent.pages.server.filters import categories, filters_of
-from opperf.parent.pages.server.lists import MOST_ROWS, run_table
+from opperf.parent.pages.server.lists import run_table
 from opperf.parent.pages.server.movers import largest, mover_columns, ratio_text, trail, trail_words
-from opperf.parent.pages.server.view import Choice, Link, Query, View, path
+from opperf.parent.pages.server.view import Choice, Link, Part, Query, View, path
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, table
 from opperf.parent.store.database import listing
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import Build, BuildRows, build_rows
 from opperf.parent.store.database.history import Entry
 from opperf.parent.store.database.listing import FrameworkPair
-from opperf.parent.store.database.overview import UNMEASURED, Mover, Overview
+from opperf.parent.store.database.overview import UNMEASURED, Overview
 from opperf.parent.store.database.overview import overview as read_overview
-from opperf.parent.store.database.trails import Trails
 
 WEAK = "of times of different runs, which also depend on what else the machine was doing, so they decide nothing"
-#: The rows that have a small history: more would take a second to draw.
-MOST_TRAILS = 300
 #: The latest runs that stand on the page, and the new ones.
 LATEST, MOST_NEW = 10, 100
 
@@ -34,22 +32,21 @@ def overview(archive: Archive, query: Query) -> View:
     `seen` in the query is the number of the last run that the visitor knows, and `visited` the day when they were here.
     """
     filters, machines, since = filters_of(archive, query)
-    stored, entries = build_rows(archive), listing.operators(archive)
-    every = [row.build for row in stored]
-    board = read_overview(
+    stored, part = build_rows(archive), Part.of(query)
+    read = partial(
+        read_overview,
         archive,
         build=query.get("build") or None,
         anchor=query.get("anchor") or None,
         filters=filters,
-        most=MOST_ROWS,
+        verdict=query.get("verdict") or None,
         builds=stored,
     )
-    versions = [build.version for build in every if board and build.framework == board.framework]
+    board = read(start=part.start, most=part.most)
+    every = [row.build for row in stored]
     choices = (
-        Choice.of("framework", (build.framework for build in every), query, usual="latest"),
-        Choice.of("build", versions, query, usual="latest"),
-        Choice.of("anchor", versions, query, usual="most compared"),
-        categories(entries, query),
+        *_choices(every, board, query),
+        categories(listing.operators(archive), query),
         machines,
         Choice.of("verdict", board.verdicts if board else (), query),
         since,
@@ -65,16 +62,31 @@ def overview(archive: Archive, query: Query) -> View:
     if board is None:
         none = "an overview needs two builds of a framework; `opperf history add FILE` adds results"
         return View(Document("What changed", [Note(none), *sections]), choices=choices, facts=news)
-    rows = [mover for mover in board.movers if query.get("verdict") in (None, "", mover.verdict)]
+
+    # What a cookie says of the visitor stands in no link.
+    lasting = {name: text for name, text in query.items() if "visited" not in query or name not in ("seen", "visited")}
+
+    def document(board: Overview, part: Part) -> Document:
+        count = sum(count for word, count in board.verdicts.items() if query.get("verdict") in (None, "", word))
+        blocks = [_movers(board, fresh or ()), *part.notes(lasting, count, "ratios"), *_categories(board), *sections]
+        return Document(f"{board.framework} {board.build} against {board.anchor}", blocks, summary=_summary(board))
+
     return View(
-        Document(
-            f"{board.framework} {board.build} against {board.anchor}",
-            [*_movers(board, rows, fresh or ()), *_categories(board), *sections],
-            summary=_summary(board),
-        ),
-        largest(rows, board.anchor, board.build),
+        document(board, part),
+        [] if part.start else largest(board.movers, board.anchor, board.build),
         choices,
         {**_measured(board, every), **_looked_at(board), **news},
+        whole=lambda: document(read(most=None) or board, Part()),
+    )
+
+
+def _choices(every: Sequence[Build], board: Overview | None, query: Query) -> tuple[Choice, ...]:
+    """Return the filters of builds: their framework, and the versions of the one that is shown."""
+    versions = [build.version for build in every if board and build.framework == board.framework]
+    return (
+        Choice.of("framework", (build.framework for build in every), query, usual="latest"),
+        Choice.of("build", versions, query, usual="latest"),
+        Choice.of("anchor", versions, query, usual="most compared"),
     )
 
 
@@ -84,15 +96,11 @@ def _summary(board: Overview) -> str:
     return f"{plural(sum(board.verdicts.values()), 'ratio')}{weak}: {counts}"
 
 
-def _movers(board: Overview, rows: Sequence[Mover], fresh: Sequence[Entry]) -> list[Block]:
-    left = sum(board.verdicts.values()) - MOST_ROWS
-    first = {mover.series.id for mover in rows[:MOST_TRAILS]}
-    trails = Trails(board.trails.builds, {key: spots for key, spots in board.trails.spots.items() if key in first})
-    columns = mover_columns(trails, {entry.key for entry in fresh})
-    movers = table(
-        columns, rows, link=lambda mover: path("operators", mover.series.operator, framework=board.framework)
+def _movers(board: Overview, fresh: Sequence[Entry]) -> Block:
+    columns = mover_columns(board.trails, {entry.key for entry in fresh})
+    return table(
+        columns, board.movers, link=lambda mover: path("operators", mover.series.operator, framework=board.framework)
     )
-    return [movers, *([Note(f"{left} that moved less are not shown.")] if left > 0 else [])]
 
 
 def _measured(board: Overview, every: Sequence[Build]) -> dict[str, str | Link]:
@@ -114,7 +122,7 @@ def _days(first: datetime, last: datetime) -> str:
 def _looked_at(board: Overview) -> dict[str, str | Link]:
     """Say how many were looked at, and how many of them could not be."""
     count = sum(board.verdicts.values())
-    words = f"{plural(count, 'case')} of {plural(board.operators, 'operator')}"
+    words = f"{plural(count, 'case')} of {plural(len(board.operators), 'operator')}"
     if not board.unmeasured:
         return {"looked at": f"{words}, all of them measured"}
     parts = [f"{board.verdicts[word]} {word}" for word in UNMEASURED if board.verdicts.get(word)]
@@ -190,7 +198,7 @@ def _count(*verdicts: str) -> Callable[[Overview | Total | FrameworkPair], int]:
 
 
 def _mean(board: Overview) -> float | None:
-    trend = board.trails.trend()
+    trend = board.trails.trend
     return trend[-1].ratio if trend else None
 
 
@@ -215,12 +223,12 @@ TRENDS: tuple[Column[Overview], ...] = (
     Column(
         None,
         "history",
-        lambda row: trail_words(row.trails.trend(), row.trails.builds),
-        picture=lambda row: trail(row.trails.trend(), row.trails.builds),
+        lambda row: trail_words(row.trails.trend, row.trails.builds),
+        picture=lambda row: trail(row.trails.trend, row.trails.builds),
     ),
     Column("build", "build", lambda row: row.build),
     Column("anchor", "anchor", lambda row: row.anchor),
-    Column("operators", "operators", lambda row: row.operators, align="right"),
+    Column("operators", "operators", lambda row: len(row.operators), align="right"),
     Column("looked_at", "looked at", lambda row: sum(row.verdicts.values()), align="right"),
     Column("slower", "slower", _count("slower"), align="right"),
     Column("faster", "faster", _count("faster"), align="right"),

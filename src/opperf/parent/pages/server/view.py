@@ -8,10 +8,15 @@ from typing import TypeAlias
 from urllib.parse import quote, urlencode
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import InputError
 from opperf.parent.pages.charts import Chart
-from opperf.parent.reports.document import Document, Table
+from opperf.parent.reports.document import Document, Note, Table
 from opperf.parent.reports.history import NamedChange
 
+#: The rows of a table on a page; the others are on the next ones.
+PAGE = 200
+#: What the URL of a page of a table says, and what it says for all rows.
+NUMBER, WHOLE = "page", "all"
 #: What one sees first of a change.
 FIRST = ("operator", "ratio", "change", "status", "state")
 #: The query of a URL.
@@ -45,6 +50,53 @@ class Link:
 
     text: str
     place: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of a table that is on a page: `most` rows after `start`; None is all of them."""
+
+    start: int = 0
+    most: int | None = None
+
+    @classmethod
+    def of(cls, query: Query) -> Part:
+        """Return the part that a URL asks for, the first one where it does not say; raises `InputError`.
+
+        >>> Part.of({"page": "2"}), Part.of({"page": "all"})
+        (Part(start=200, most=200), Part(start=0, most=None))
+        """
+        text = query.get(NUMBER, "1")
+        if text == WHOLE:
+            return cls()
+        if not (text.isascii() and text.isdigit() and 0 < len(text) < 10 and int(text)):
+            raise InputError(f"no page `{text}`", hint=f"a number from 1 on, or `{WHOLE}`", slug="input")
+        return cls((int(text) - 1) * PAGE, PAGE)
+
+    @property
+    def rows(self) -> slice:
+        """The rows of the part."""
+        return slice(self.start, None if self.most is None else self.start + self.most)
+
+    def notes(self, query: Query, count: int, what: str = "rows") -> list[Note]:
+        """Say which of so many rows are on the page, with links to the others; nothing where all fit on one."""
+        if count <= PAGE and not self.start:
+            return []
+        if self.most is None:
+            return [Note(f"All {count:,} {what}:", links=[_page(f"{PAGE} on a page", query, 1)])]
+        end, number = min(count, self.start + self.most), self.start // self.most + 1
+        links = [("all on one page", f"?{urlencode({**query, NUMBER: WHOLE})}")]
+        if number > 1:
+            links.insert(0, _page(f"previous {self.most}", query, min(number - 1, -(-count // self.most))))
+        if end < count:
+            links.insert(0, _page(f"next {min(self.most, count - end)}", query, number + 1))
+        first = f"{self.start + 1:,} to {end:,}" if self.start < count else "None"
+        return [Note(f"{first} of {count:,} {what}:", links=links)]
+
+
+def _page(text: str, query: Query, number: int) -> tuple[str, str]:
+    """Return the link to a page of the table that a URL is of."""
+    return text, f"?{urlencode({**query, NUMBER: max(number, 1)})}"
 
 
 @dataclass(frozen=True)

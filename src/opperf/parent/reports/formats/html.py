@@ -83,7 +83,9 @@ def _blocks(parent: Element, blocks: Iterable[Block], title: str) -> None:
 
 def _note(parent: Element, tag: str, note: Note) -> None:
     element = SubElement(parent, tag)
-    _write(element, f"{'hint: ' if note.kind == 'hint' else ''}{note.text}")
+    _write(element, f"{'hint: ' if note.kind == 'hint' else ''}{note.text}{' ' if note.links else ''}")
+    for text, place in note.links:
+        _add(element, "a", text, href=place).tail = " "
     if note.below:
         several = SubElement(element, "ul")
         for one in note.below:

@@ -22,6 +22,7 @@ from opperf.parent.store.database.series import (
     category,
     filter_series,
     find_series,
+    pieces,
     run_keys,
 )
 from opperf.parent.store.database.trails import Trails, read_trails
@@ -32,8 +33,9 @@ Evidence = Literal["ratios", "times"]
 Way: TypeAlias = Literal["compared", "by way", "times"]
 #: The most runs to search, latest first, for the times of a build.
 MOST_RUNS = 20
-#: The verdicts on what was looked at and could not be measured.
+#: The verdicts on what was looked at and could not be measured, and what stands for one where there are only times.
 UNMEASURED = ("failed", "skipped")
+UNJUDGED = "unjudged"
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,26 @@ class Mover:
     by: str = ""
 
 
+class MoverRow(NamedTuple):
+    """A mover before its series is looked up; there are many, and a tuple is made in no time."""
+
+    series: int
+    run: int
+    verdict: str | None
+    ratio: float | None
+    low: float | None
+    high: float | None
+    base_time: float | None
+    new_time: float | None
+
+
 @dataclass(frozen=True)
 class Overview:
     """How a build stands to its anchor: the movers, the largest changes first, and how many came out how.
 
     `categories` counts verdicts of each category, None being no operator of the catalog's; `operators` are all that
-    were looked at. `trails` say how each series went over the builds up to this one.
+    were looked at, each with the series of it that moved most. `trails` say how each series went over the builds up to
+    this one.
     """
 
     framework: str
@@ -71,7 +87,7 @@ class Overview:
     verdicts: Mapping[str, int]
     movers: tuple[Mover, ...]
     categories: Mapping[str | None, Mapping[str, int]] = field(default_factory=dict)
-    operators: int = 0
+    operators: Mapping[str, MoverRow] = field(default_factory=dict)
     trails: Trails = field(default_factory=lambda: Trails((), {}))
 
     @property
@@ -88,14 +104,17 @@ def overview(
     anchor: str | None = None,
     filters: Filters = EVERYTHING,
     evidence: Evidence | None = None,
+    verdict: str | None = None,
+    start: int = 0,
     most: int | None = 100,
     builds: Sequence[BuildRows] | None = None,
 ) -> Overview | None:
     """Return how a build stands to its anchor, None for a database without two builds of a framework.
 
     Left out, the build is the latest of the framework that was measured last, the anchor the build that most others
-    were compared with, and the evidence ratios, where there are any. `builds` are those of the database, where they
-    were read already. Raises `InputError` for a build that is not there.
+    were compared with, and the evidence ratios, where there are any. The movers are the `most` after `start` of those
+    with the verdict; all else is of everything. `builds` are those of the database, where they were read already.
+    Raises `InputError` for a build that is not there.
     """
     framework = framework or filters.framework
     with reading(archive.engine, archive.address) as connection:
@@ -105,46 +124,33 @@ def overview(
         if latest is None or base is None:
             return None
         query = _ratio_rows if evidence == "ratios" else _time_rows
-        rows = query(connection, latest, base, filters)
-        verdicts = Counter(row.verdict or "unjudged" for row in rows)
-        names = _operators(connection, latest.build.framework)
-        categories: dict[str | None, Counter[str]] = {}
-        for row in rows:
-            categories.setdefault(category(names[row.series]), Counter())[row.verdict or "unjudged"] += 1
-        operators = len({names[row.series] for row in rows})
+        rows = sorted(query(connection, latest, base, filters), key=weight)
+        names = _operators(connection, [row.series for row in rows])
         earlier = [one for one in every[every.index(latest) :] if one.build.framework == latest.build.framework]
         trails = read_trails(connection, earlier, base, filters)
-        rows = sorted(rows, key=weight)[:most]
-        series = find_series(connection, {row.series for row in rows})
-        keys = run_keys(connection, {row.run for row in rows})
+        part = [row for row in rows if verdict in (None, row.verdict or UNJUDGED)]
+        part = part[start : None if most is None else start + most]
+        series = find_series(connection, {row.series for row in part})
+        keys = run_keys(connection, {row.run for row in part})
+    categories: dict[str | None, Counter[str]] = {}
+    for (name, word), count in Counter((names[row.series], row.verdict or UNJUDGED) for row in rows).items():
+        categories.setdefault(category(name), Counter())[word] += count
     movers = tuple(
         Mover(series[row.series], row.verdict, row.ratio, row.low, row.high, row.base_time, row.new_time, keys[row.run])
-        for row in rows
+        for row in part
     )
     return Overview(
-        *(latest.build.framework, latest.build.version, base.build.version, evidence, verdicts, movers),
-        *(categories, operators, trails),
+        *(latest.build.framework, latest.build.version, base.build.version, evidence),
+        *(Counter(row.verdict or UNJUDGED for row in rows), movers, categories),
+        *({names[row.series]: row for row in reversed(rows)}, trails),
     )
 
 
-def _operators(connection: Connection, framework: str) -> dict[int, str]:
-    """Return the operator of each series of a framework."""
+def _operators(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
+    """Return the operator of each of these series."""
     series, cases = schema.series.c, schema.cases.c
     query = select(series.id, cases.operator).join(schema.cases, cases.id == series.case_id)
-    return {row[0]: row[1] for row in connection.execute(query.where(series.framework == framework))}
-
-
-class _Mover(NamedTuple):
-    """A row of an overview before its series is looked up; there are many, and a tuple is made in no time."""
-
-    series: int
-    run: int
-    verdict: str | None
-    ratio: float | None
-    low: float | None
-    high: float | None
-    base_time: float | None
-    new_time: float | None
+    return {row[0]: row[1] for some in pieces(ids) for row in connection.execute(query.where(series.id.in_(some)))}
 
 
 def _choose(
@@ -183,7 +189,7 @@ def _anchor(builds: Sequence[BuildRows], own: Sequence[Pair], every: Sequence[Pa
     )
 
 
-def _ratio_rows(connection: Connection, build: BuildRows, anchor: BuildRows, filters: Filters) -> list[_Mover]:
+def _ratio_rows(connection: Connection, build: BuildRows, anchor: BuildRows, filters: Filters) -> list[MoverRow]:
     """Return the latest comparison of each series."""
     table = schema.comparisons.c
     query = (
@@ -197,15 +203,15 @@ def _ratio_rows(connection: Connection, build: BuildRows, anchor: BuildRows, fil
     rows = connection.execute(
         begin(filter_series(query, table.new_series_id, filters), table.started, filters.since)
     ).all()
-    return list({row[0]: _Mover(*row) for row in rows}.values())
+    return list({row[0]: MoverRow(*row) for row in rows}.values())
 
 
-def _time_rows(connection: Connection, build: BuildRows, anchor: BuildRows, filters: Filters) -> list[_Mover]:
+def _time_rows(connection: Connection, build: BuildRows, anchor: BuildRows, filters: Filters) -> list[MoverRow]:
     """Return the latest time of each series in both builds; no interval: how runs differ is not known."""
     new = latest_times(connection, build, filters)
     base = latest_times(connection, anchor, filters, set(new))
     return [
-        _Mover(series, run, None, time / base[series][1], None, None, base[series][1], time)
+        MoverRow(series, run, None, time / base[series][1], None, None, base[series][1], time)
         for series, (run, time) in new.items()
         if series in base
     ]
@@ -236,6 +242,6 @@ def latest_times(
     return times
 
 
-def weight(row: _Mover | Mover) -> tuple[bool, float]:
+def weight(row: MoverRow | Mover) -> tuple[bool, float]:
     """Return where a row stands among others: what is called slower or faster first, then by the size of its ratio."""
     return row.verdict not in (None, "slower", "faster"), -max(row.ratio, 1 / row.ratio) if row.ratio else 0.0

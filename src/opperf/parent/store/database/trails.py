@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
+from functools import cached_property
 from statistics import fmean, quantiles
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
@@ -36,12 +35,15 @@ class Trails:
     builds: Sequence[str]
     spots: Mapping[int, Sequence[Spot]]
 
+    @cached_property
     def trend(self) -> list[Spot]:
-        """Return the geometric mean over all series of each build, with the quartiles that hold the middle half."""
-        several = sorted((spot for spots in self.spots.values() for spot in spots), key=itemgetter(0))
+        """The geometric mean over all series of each build, with the quartiles that hold the middle half."""
+        ratios_by_place: dict[int, list[float]] = {}
+        for spots in self.spots.values():
+            for spot in spots:
+                ratios_by_place.setdefault(spot.place, []).append(spot.ratio)
         result = []
-        for place, spots in groupby(several, key=itemgetter(0)):
-            ratios = [spot.ratio for spot in spots]
+        for place, ratios in sorted(ratios_by_place.items()):
             low, _, high = quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else (None, None, None)
             result.append(Spot(place, math.exp(fmean(map(math.log, ratios))), low, high))
         return result
@@ -66,8 +68,9 @@ def read_trails(
     )
     spots: dict[int, dict[int, Spot]] = {}
     query = begin(filter_series(query, table.new_series_id, filters), table.started, filters.since)
-    for row in connection.execute(query).all():
-        place = places[row[1]]
-        spots.setdefault(row[0], {})[place] = Spot(place, *row[2:])
+    rows: Sequence[Sequence[Any]] = connection.execute(query).all()
+    for series, environment, ratio, low, high in rows:
+        place = places[environment]
+        spots.setdefault(series, {})[place] = Spot(place, ratio, low, high)
     trails = {series: [by_place[place] for place in sorted(by_place)] for series, by_place in spots.items()}
     return Trails([build.build.version for build in latest], trails)
