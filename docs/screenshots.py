@@ -1,6 +1,8 @@
-"""Pictures of every page of `opperf serve`, made of the month that `--demo` makes up: `docs/screenshots.py [FOLDER]`.
+"""Pictures of every page of `opperf serve`, made of the month that `--demo` makes up.
 
 Each page is taken as it looks on a screen, on a phone (1400 and 400 pixels wide), in light and in dark, and on paper.
+
+    python docs/screenshots.py [FOLDER [PAGE...]]
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
@@ -40,16 +43,19 @@ PAGES = {
     "error": "/nowhere",
 }
 TOKEN = "a-token-for-pictures"
+#: What a page of A4 has between its margins, in pixels of CSS.
+PAPER = {"width": 718, "height": 1046}
 
 
-def main(folder: Path) -> None:
-    """Take every picture."""
+def main(folder: Path, names: Sequence[str]) -> None:
+    """Take the pictures of these pages, of all without names."""
     folder.mkdir(parents=True, exist_ok=True)
     program = next(path for name in PROGRAMS if (path := shutil.which(name)) is not None)
     with tempfile.TemporaryDirectory() as place, Archive(Address.of(f"{place}/demo.db")) as store:
         fill(store)
         name = next(one.standing.name for one in named_changes(store).changes if one.standing.decision is not None)
-        pages = {**PAGES, "change": f"/changes/{name}"}
+        every = {**PAGES, "change": f"/changes/{name}"}
+        pages = {name: every[name] for name in names or every}
         options = {"token": TOKEN, "write": True, "notice": NOTICE}
         with serving(store, **options) as address, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
@@ -60,13 +66,16 @@ def main(folder: Path) -> None:
                     for what, path in pages.items():
                         page.goto(f"{address}{path}")
                         page.screenshot(path=folder / f"{what}-{width}-{scheme}.png", full_page=True)
-                        if (width, scheme) == (1400, "dark"):
-                            page.emulate_media(media="print")
-                            page.screenshot(path=folder / f"{what}-print.png", full_page=True)
-                            page.emulate_media(media="screen")
                     page.close()
+            page = browser.new_page(viewport=PAPER, color_scheme="dark")
+            page.goto(f"{address}/?token={TOKEN}")
+            page.emulate_media(media="print")
+            for what, path in pages.items():
+                page.goto(f"{address}{path}")
+                page.screenshot(path=folder / f"{what}-print.png", full_page=True)
+                page.pdf(path=folder / f"{what}.pdf", format="A4")
             browser.close()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "screenshots")
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "screenshots", sys.argv[2:])

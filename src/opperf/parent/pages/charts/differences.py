@@ -40,6 +40,7 @@ class Differences:
         values = [row.value for row in self.rows]
         axis = Axis(*_ends(values), left, right, self.show, log=False)
         axis.draw(drawing, 4.0, bottom)
+        axis.name(drawing, bottom + 15)
         drawing.line(axis.at(0), 4.0, axis.at(0), bottom, "zero")
         for place, row in enumerate(self.rows):
             top = 4.0 + step * place

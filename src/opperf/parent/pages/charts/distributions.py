@@ -54,6 +54,8 @@ class Distributions:
         bottom = float(sum(heights))
         axis.draw(drawing, 0, bottom)
         axis.name(drawing, bottom + 15)
+        if roomy:
+            drawing.text(0, bottom + 15, "of the median", "faint", room=LABEL)
         drawing.line(axis.at(1.0), 0, axis.at(1.0), bottom, "zero")
         top = 0.0
         for spread, height in zip(self.spreads, heights, strict=True):

@@ -48,7 +48,10 @@ class Step:
 
 @dataclass(frozen=True)
 class History:
-    """Lines over the same builds, whose names stand below; `mark` is a value that all are held against."""
+    """Lines over the same builds, whose names stand below; `mark` is a value that all are held against.
+
+    `unit` is what the numbers of the upright axis have, where they do not say so themselves.
+    """
 
     title: str
     caption: str
@@ -57,6 +60,7 @@ class History:
     show: Callable[[float], str]
     steps: Sequence[Step] = ()
     mark: float | None = None
+    unit: str = ""
 
     def draw(self, width: int) -> Drawing:
         """Draw the legend, the axes, bands, lines, changes and dots."""
@@ -68,8 +72,10 @@ class History:
             return LABELS + 8 + stretch * place
 
         marks = _step_marks([(across(max(step.after - 0.5, 0)), step.text) for step in self.steps], width)
-        top = (drawing.legend(names, width, 12) if len(names) > 1 else 0.0) + LINE
-        top += LINE * max((level + 1 for _, level in marks), default=0)
+        top = drawing.legend(names, width, 12) if len(names) > 1 else 0.0
+        if self.unit:
+            drawing.text(0, top + 11, self.unit, "faint", room=width)
+        top += LINE * (1 + max((level + 1 for _, level in marks), default=0))
         bottom = top + HEIGHT
         moments = [moment for line in self.lines for moment in line.moments]
         ends = [end for moment in moments for end in (moment.value, *(moment.interval or ()))]

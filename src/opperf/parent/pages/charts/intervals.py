@@ -120,6 +120,9 @@ class Lines:
         """Lay out a chart."""
         roomy = width >= ROOM
         label, figures = (WIDER_LABEL, WIDER_FIGURES) if width >= WIDER else (LABEL, FIGURES)
+        needed = min(figures, GAP + CHARACTER * max((len(row.figures) for row in chart.rows), default=0))
+        # What short figures leave, labels get where there is less room, and the plot where there is more.
+        label, figures = label + (0 if width >= WIDER else figures - needed), needed
         beside = BESIDE if any(row.marks for row in chart.rows) else 0
         left, right = (label + 10.0, width - figures - 10.0) if roomy else (16.0, width - 16.0)
         values = [value for row in chart.rows for value in row.values]

@@ -67,6 +67,7 @@ class Staircase:
     risers: Sequence[Riser] = ()
     doubt: tuple[int, int] | None = None
     mark: float = 1.0
+    unit: str = "ratio"
 
     def draw(self, width: int) -> Drawing:
         """Draw the axis, what was not measured, the levels with their changes, and the builds."""
@@ -84,6 +85,7 @@ class Staircase:
             left, right = map(across, self.doubt)
             drawing.rect(left, top, right - left, bottom - top, "band inconclusive", "it changes between these")
         upright.draw_upright(drawing, LABELS, width - RIGHT)
+        drawing.text(0, 11, self.unit, "faint", room=LABELS)
         drawing.line(LABELS, upright.at(self.mark), width - RIGHT, upright.at(self.mark), "zero")
         self._draw_levels(drawing, upright, across, stretch, width)
         for i, place in enumerate(self.places):

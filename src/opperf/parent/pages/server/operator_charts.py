@@ -110,6 +110,7 @@ def _ratios(series: Series, edges: Sequence[Edge], order: Sequence[str]) -> Hist
         lambda ratio: f"{ratio:.3g}",
         steps,
         mark=1.0,
+        unit=f"{METRICS[series.metric].words} / {anchor}",
     )
 
 
@@ -139,7 +140,8 @@ def side_charts(all_ratios: Sequence[Ratios]) -> Iterator[Intervals]:
         )
     if rows:
         caption = "The latest comparison of each two, pair by pair: time of the first over that of the second."
-        yield Intervals("Frameworks against each other", caption, rows, lambda ratio: f"{ratio:g}", mark=1.0)
+        title, unit = "Frameworks against each other", "first / second"
+        yield Intervals(title, caption, rows, lambda ratio: f"{ratio:g}", mark=1.0, unit=unit)
 
 
 def _latest(part: Sequence[object], every: Sequence[object]) -> str:
@@ -179,7 +181,8 @@ def latest_charts(times: Sequence[Times], metric: str) -> Iterator[Intervals]:
                 )
             )
     if rows:
-        yield Intervals(f"Latest {METRICS[metric].words}, side by side", "The latest measurement of each.", rows, show)
+        words = METRICS[metric].words
+        yield Intervals(f"Latest {words}, side by side", "The latest measurement of each.", rows, show, unit=words)
 
 
 def time_charts(times: Sequence[Times], metric: str) -> Iterator[History]:

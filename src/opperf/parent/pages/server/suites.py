@@ -87,11 +87,10 @@ def suite(archive: Archive, name: str, query: Query) -> View:
     totals = [total for entry in runs for total in entry.totals]
     blocks: list[Block] = []
     if totals:
-        blocks.append(table(TOTALS, totals[::-1], link=lambda row: path("runs", row.run.id)))
+        blocks.append(table(TOTALS, totals[::-1]))
     rows = [(entry.run, whole) for entry in runs[::-1] for whole in entry.wholes]
     if rows:
-        ratios = table(WHOLES, rows, link=lambda row: path("runs", row[0].id))
-        blocks.append(Section("Comparisons of all calls", [ratios]))
+        blocks.append(Section("Comparisons of all calls", [table(WHOLES, rows)]))
     charts = _charts(totals)
     if totals:
         latest = totals[-1].run.id
@@ -145,14 +144,14 @@ def _shares_over_runs(framework: str, operators: Mapping[str, Sequence[Moment]],
 
 
 TOTALS: tuple[Column[Total], ...] = (
-    Column("run", "run", lambda row: row.run.id),
+    Column("run", "run", lambda row: row.run.id, place=1, link=lambda row: path("runs", row.run.id)),
     Column("started", "measured", lambda row: row.run.started, lambda text: text[:16].replace("T", " ")),
     Column("build", "build", lambda row: row.build),
-    Column("total_s", "all calls", lambda row: row.seconds, format_seconds, "right"),
+    Column("total_s", "all calls", lambda row: row.seconds, format_seconds, "right", place=-1),
 )
 
 WHOLES: tuple[Column[tuple[Run, Whole]], ...] = (
-    Column("run", "run", lambda row: row[0].id),
+    Column("run", "run", lambda row: row[0].id, place=1, link=lambda row: path("runs", row[0].id)),
     Column("ratio", "ratio", lambda row: row[1].ratio, ratio_text, "right"),
     Column("low", None, lambda row: (row[1].interval or (None, None))[0]),
     Column("high", None, lambda row: (row[1].interval or (None, None))[1]),
