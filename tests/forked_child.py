@@ -20,6 +20,11 @@ from typing import Any
 
 #: What a child of the null framework imports for some of its work.
 MODULES = ("opperf.child.measure.instructions", "opperf.catalog.valid_values")
+#: What a child imports to build a model, by the library that its environment has for that.
+OF_MODELS = {
+    "transformers": ("transformers.modeling_utils", "transformers.models.auto.configuration_auto"),
+    "diffusers": ("diffusers.models.modeling_utils",),
+}
 #: A request comes in one piece, and none is longer.
 LONGEST = 1 << 20
 
@@ -52,6 +57,11 @@ def preload(side_json: str) -> None:
                 keras = import_module("opperf.child.backends.keras")
                 keras.configure(side.framework, side.device)
                 import_module("keras")
+            for library, modules in OF_MODELS.items():
+                if f" + {library}" in side.environment:
+                    os.environ["HF_HUB_OFFLINE"] = "1"  # as the child has it
+                    for module in ("opperf.child.backends.torch.abstract", *modules):
+                        import_module(module)
     gc.enable()
 
 

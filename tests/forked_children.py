@@ -34,12 +34,15 @@ FRAMEWORKS = ("null", "numpy", "torch", "mxnet", "jax", "tensorflow")
 FORKABLE = ("cpu", "late:")
 #: How the names of variables begin that no framework reads, nor Python when it starts.
 OTHERS = ("OPPERF_", "PYTEST_", "COLUMNS", "PWD")
-#: How the names of variables begin that Python and the C library read when they start. The null framework reads none.
+#: How the names of variables begin that Python and the C library read when they start.
 AT_START = ("PYTHON", "LD_", "MALLOC_", "GLIBC_", "LANG", "LC_", "TZ")
-#: What is read when a program is first compiled, after all imports: children that differ in it are forked from one.
-LATE = frozenset({"XLA_FLAGS", *VARIABLES})
-#: The most processes to fork from at a time: each has a framework in memory.
-MOST = 6
+#: And those that a framework reads when it is imported, where that is known: the null framework reads none.
+READ = {"null": AT_START, "numpy": (*AT_START, "NPY_", "NUMPY_", "OPENBLAS_", "GOTO_", "BLIS_", "MKL_", "OMP_", "KMP_")}
+#: What is read when a program is first compiled, or a primitive first made, after all imports: children that differ in
+#: it are forked from one.
+LATE = frozenset({"XLA_FLAGS", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", *VARIABLES})
+#: The most processes to fork from at a time that have the same framework in memory: tests take turns with all of them.
+MOST = 3
 #: What decides of which process a child is forked.
 Key: TypeAlias = tuple[object, ...]
 
@@ -107,8 +110,9 @@ class ForkedChildren(ExitStack):
         if key not in self.sources:
             self.sources[key] = Source(command, folder, variables)
         self.sources.move_to_end(key)
-        while len(self.sources) > MOST:
-            self.sources.popitem(last=False)[1].close()
+        alike = [other for other in self.sources if other[1] == key[1]]
+        for oldest in alike[:-MOST]:
+            self.sources.pop(oldest).close()
         return self.sources[key]
 
     def _end(self) -> None:
@@ -139,24 +143,24 @@ class Source(ExitStack):
 def _key(command: Sequence[str], folder: Path, variables: Mapping[str, str], pipes: Sequence[int]) -> Key | None:
     """Return what decides of which process a child is forked; None where it has to be a fresh one.
 
-    It has where its command runs in a room, where the user's program imports the framework, and where the process
-    itself is laid out before it does.
+    It has where its command runs in a room, and where the process itself is laid out before it imports the framework.
     """
     if [*command[1:3]] != ["-m", "opperf.child"] or len(pipes) > 2:
         return None
     side = Side.from_json(json.loads(command[5]))
-    if side.framework not in FRAMEWORKS or not side.device.startswith(FORKABLE) or side.is_program:
+    if side.framework not in FRAMEWORKS or not side.device.startswith(FORKABLE):
         return None
     if side.framework != "null" and (side.layout or PLACING in variables):
         return None
     own = sorted(
         (name, text.removeprefix(str(folder)))
         for name, text in variables.items()
-        if not name.startswith(OTHERS) and name not in LATE
+        if not name.startswith(OTHERS) and name not in LATE and name.startswith(READ.get(side.framework, ""))
     )
     if side.framework == "null":
-        return command[0], side.framework, *(one for one in own if one[0].startswith(AT_START))
-    settings = sorted((name, text) for name, text in side.settings.items() if name.removeprefix("env.") not in LATE)
+        return command[0], side.framework, *own
+    # Variables of a side are among those that its child gets.
+    settings = sorted((name, text) for name, text in side.settings.items() if not name.startswith("env."))
     return command[0], side.framework, side.threads, side.allocator, side.engine, *settings, *own
 
 
