@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from opperf.domain.code import own_metric
+from opperf.domain.metric import compared_metric
 from opperf.domain.plan import INSTRUCTIONS, Settings, Trial
 from opperf.parent.analysis.counts import LAYOUTS, by_clock, by_counts, counting, together
 from opperf.parent.analysis.modes import bound, hold
@@ -225,10 +226,16 @@ class Comparing(Pairs):
         leave_small(contests, self._rule_of, self._rule, (1 - CONFIDENCE) * share, self._note)
 
     def _without_manifold(self, contests: Sequence[Contest]) -> list[Contest]:
-        """Decide those whose pairs are all far beyond the tolerance, and return those that are still open."""
+        """Decide those whose pairs are all far beyond the tolerance, and those that no pair gives a ratio.
+
+        Returns those that are still open. A number that is read once is the same again, so that more pairs say no more.
+        """
         for contest in contests:
-            if contest.failure is None:
-                contest.verdict = self._manifold(contest)
+            if contest.failure is not None:
+                continue
+            contest.verdict = self._manifold(contest)
+            if not contest.ratios1 and len(contest.stage1) >= LEAST_PAIRS and compared_metric(contest.metric).once:
+                contest.verdict = decide((), self._rule_of(contest))
         return [contest for contest in contests if not contest.decided]
 
     def _manifold(self, contest: Contest) -> Verdict | None:

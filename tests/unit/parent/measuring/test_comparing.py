@@ -6,6 +6,7 @@ import math
 import random
 import signal
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import Any
 
 import pytest
@@ -108,7 +109,7 @@ def compared(
     }
     known = Settings(check="none", **settings), rule or Rule(), lambda _: None
     comparison = Comparing(*known, duel=duel, pasts=pasts)
-    several = [Contest(trial, trial, trial) for _ in range(contests)]
+    several = [Contest(trial, trial, trial, metric=known[0].metric) for _ in range(contests)]
     (every if every is not None else []).extend(several)
     comparison.run(several)
     return outcome(several[0])
@@ -125,6 +126,15 @@ def test_a_large_change_is_decided_by_one_stage_within_the_budget(clock: Clock) 
     said = compared(clock, noisy(0.35, 0.01), budget=5 * PAIR - 1)
     assert (said.verdict.verdict, said.verdict.pairs, said.verdict.settle) == ("slower", 5, None)
     assert said.verdict.ratio == pytest.approx(1.42, rel=0.1)
+
+
+@pytest.mark.parametrize(("metric", "pairs"), [("tracked", 3), ("energy", 12)])
+def test_three_pairs_are_enough_for_a_number_that_is_read_once_and_has_no_ratio(
+    metric: str, pairs: int, clock: Clock
+) -> None:
+    contests: list[Contest] = []
+    said = compared(clock, repeat(math.nan), every=contests, metric=metric)
+    assert (said.verdict.verdict, contests[0].pairs) == ("inconclusive", pairs)
 
 
 @pytest.mark.parametrize(("centre", "word"), [(1.36, "slower"), (-1.36, "faster")])
