@@ -36,7 +36,7 @@ def best(bench: Bench, case: Case, direction: str = "forward") -> float:
 def test_time_grows_with_the_work(any_backend: Bench) -> None:
     # 64 times the operations; the null backend counts bytes, of which there are 16 times as many. Work that is folded
     # away, cached or not waited for takes the same time whatever its size. Dask's scheduler costs a millisecond a call.
-    assert best(any_backend, product(1024)) > 2.5 * best(any_backend, product(256))
+    assert best(any_backend, product(768)) > 2.5 * best(any_backend, product(192))
 
 
 @pytest.mark.parametrize("backend", WITH_GRADIENTS, indirect=True)
