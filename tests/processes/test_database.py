@@ -112,21 +112,22 @@ def test_pages_ask_either_system_alike(address: str) -> None:
 def test_builds_of_another_tool_are_imported_into_either_system_alike(address: str, tmp_path: Path) -> None:
     folder = tmp_path / "results"
     (folder / "vm").mkdir(parents=True)
-    names = [f"time_{name}" for name in ("sum", "sort")]
+    names = [f"time_{name}" for name in ("sum", "sort", "nothing")]
     benchmarks = {name: {"name": name, "type": "time", "param_names": ["n"]} for name in names}
     (folder / "benchmarks.json").write_text(json.dumps(benchmarks))
     (folder / "vm" / "machine.json").write_text(json.dumps({"machine": "vm"}))
     for i in range(12):
         level = 1e-3 if i < 6 else 2e-3  # each moves by a little, and by as much as it takes in the middle
         times = [[level * (1 + place / 1000 * (i % 3)) for place in range(2)], [["10", "20"]]]
-        build = {"commit_hash": f"{i:x}" * 40, "date": 1_600_000_000_000 + i, "results": dict.fromkeys(names, times)}
+        results = {**dict.fromkeys(names, times), "time_nothing": [[0.0, 0.0], times[1]]}
+        build = {"commit_hash": f"{i:x}" * 40, "date": 1_600_000_000_000 + i, "results": results}
         (folder / "vm" / f"{i}-py.json").write_text(json.dumps(build))
     added = [import_results([folder], address).additions for _ in range(2)]
     assert [{addition.outcome for addition in additions} for additions in added] == [{"added"}, {"there"}]
     with Archive(Address.of(address)) as archive:
         found = imported_changes(archive)
         assert (found.series, {change.change.after[0] for change in found.changes}) == (4, {"6"})
-        assert count(archive, schema.records) == 48
+        assert count(archive, schema.records) == 72
 
 
 def start(address: str, name: str, count: int, wide: int) -> subprocess.Popen[str]:

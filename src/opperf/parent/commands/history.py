@@ -232,15 +232,15 @@ def imported_changes(
     result: list[NamedChange] = []
     triage, count = triage or read_triage(archive), 0
     for series, times in imported_times(archive, filters):
-        count += 1
         times_by_build: dict[str, list[float]] = {}
         starts: dict[str, int] = {}
         for entry in times:
             if entry.build is not None and entry.time:
                 times_by_build.setdefault(entry.build, []).append(entry.time)
                 starts.setdefault(entry.build, entry.started)
-        if not times_by_build:
+        if not times_by_build:  # all are zero, and no ratio leads from one to another
             continue
+        count += 1
         where = (series.direction, series.framework, series.side, series.machine_name)
         history = History(Case.from_json(series.case, "case"), *where, ())
         order = triage.orders.get(series.framework, ())
