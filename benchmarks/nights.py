@@ -34,7 +34,7 @@ from opperf.domain.case import Case
 from opperf.domain.measurement import Measurement
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.stats.significance import Estimate
-from opperf.parent.analysis.change_points import Point, absolute, changes
+from opperf.parent.analysis.change_points import Change, Point, changes, time_changes
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, outcome
@@ -128,22 +128,21 @@ def simulate(pairs: dict[str, list[float]], generator: random.Random) -> list[Se
 
 def star(series: Series) -> dict[int, int]:
     """Return the changes that opperf names: the build, and how many builds there were when it was first named."""
-    return _named(series.points, lambda count: series.points[:count])
+    return _named([point.build for point in series.points], lambda count: changes(series.points[:count]))
 
 
 def import_time(series: Series) -> dict[int, int]:
     """Return the same where another tool measured the times: all that is known of their errors is their scatter."""
     names = [str(night) for night in range(len(series.times))]
-    points = absolute(names, series.times)
-    return _named(points, lambda count: absolute(names[:count], series.times[:count]))
+    return _named(names, lambda count: time_changes(names[:count], series.times[:count]))
 
 
-def _named(points: Sequence[Point], so_far: Callable[[int], Sequence[Point]]) -> dict[int, int]:
+def _named(builds: Sequence[str], so_far: Callable[[int], Sequence[Change]]) -> dict[int, int]:
     first: dict[int, int] = {}
-    for count in range(2, len(points) + 1):
-        for change in changes(so_far(count)):
+    for count in range(2, len(builds) + 1):
+        for change in so_far(count):
             if change.confirmed:
-                first.setdefault(int(change.after), int(points[count - 1].build) + 1)
+                first.setdefault(int(change.after), int(builds[count - 1]) + 1)
     return first
 
 

@@ -175,6 +175,28 @@ def absolute(builds: Sequence[str], seconds: Sequence[float]) -> list[Point]:
         error = wider
 
 
+def time_changes(builds: Sequence[str], seconds: Sequence[float], *, tolerance: float = TOLERANCE) -> list[Change]:
+    """Return the changes of a series of times that are larger than the tolerance, in order.
+
+    A build alone that the series came back from is left out, both ways: it may have met a bad night, and no other night
+    measured it again. Several may follow each other, as long as no two agree.
+
+    >>> times = [1.0, 1.01, 1.0, 1.01, 1.5, 1.0, 1.01, 1.0, 1.01, 1.2, 1.21]
+    >>> [(change.before, change.after) for change in time_changes("abcdefghijk", times)]
+    [('i', 'j')]
+    """
+    result: list[Change] = []
+    excursion: list[Change] = []
+    for change in changes(absolute(builds, seconds), tolerance=tolerance):
+        excursion.append(change)
+        if change.confirmed:
+            net = sum(part.size.log_ratio for part in excursion)
+            if len(excursion) == 1 or abs(net) >= math.log1p(tolerance):
+                result += excursion
+            excursion = []
+    return result + excursion
+
+
 def _long_run(levels: Sequence[float], starts: Sequence[int]) -> float:
     """Return the long-run standard deviation of levels about the means of their pieces; 0 where none is left over."""
     pieces = [levels[start:end] for start, end in pairwise([*starts, len(levels)])]

@@ -14,7 +14,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
 from opperf.domain.moment import FIRST, parse_moment, shown_moment
 from opperf.domain.record import Run
-from opperf.parent.analysis.change_points import LEAST_BUILDS, Change, Point, absolute, changes, points
+from opperf.parent.analysis.change_points import LEAST_BUILDS, Change, Point, changes, points, time_changes
 from opperf.parent.analysis.triage import Triage, step_in
 from opperf.parent.commands.load import read_document
 from opperf.parent.documents.candidates import JudgedRun
@@ -245,8 +245,7 @@ def imported_changes(
         history = History(Case.from_json(series.case, "case"), *where, ())
         order = triage.orders.get(series.framework, ())
         names = [*dict.fromkeys((*filter(times_by_build.__contains__, order), *times_by_build))]
-        builds = absolute(names, [median(times_by_build[name]) for name in names])
-        steps = changes(builds, tolerance=tolerance)
+        steps = time_changes(names, [median(times_by_build[name]) for name in names], tolerance=tolerance)
         moments = {build: shown_moment(moment) for build, moment in starts.items()}
         named_steps = [step_in(history, change.before, change.after, change.size) for change in steps]
         standings = triage.standings(named_steps, moments[names[-1]])

@@ -20,6 +20,7 @@ from opperf.parent.analysis.change_points import (
     points,
     scatter,
     steps,
+    time_changes,
 )
 from opperf.parent.analysis.ratio_graph import Edge, RatioGraph
 
@@ -135,6 +136,22 @@ def test_times_without_errors_are_judged_by_their_own_scatter() -> None:
     (change,) = changes(absolute([str(i) for i in range(60)], seconds))
     assert change.after == "30"
     assert changes(absolute(["a", "b", "c"], [1e-3] * 3)) == []
+
+
+@each("lone", [[0.2], [-0.2], [0.2, 0.4]])
+def test_a_build_alone_that_times_came_back_from_is_no_change_either_way(lone: list[float]) -> None:
+    """Nobody measured it again. Two that agree confirm each other, and what stays is a change."""
+    generator = random.Random(4)
+
+    def named(*levels: float) -> list[tuple[int, bool]]:
+        seconds = [math.exp(level + generator.gauss(0, 0.01)) for level in [*[0.0] * 30, *levels]]
+        every = time_changes([str(i) for i in range(len(seconds))], seconds)
+        return [(int(change.after) - 30, change.confirmed) for change in every]
+
+    assert named(*lone, *[0.0] * 8) == []
+    assert named(*lone) == [(i, False) for i in range(len(lone))]
+    assert named(0.2, 0.2, *[0.0] * 8) == [(0, True), (2, True)]
+    assert named(*lone, *[0.1] * 8)[-1] == (len(lone), True)
 
 
 def drifting_times(generator: random.Random, step: float) -> list[float]:
