@@ -54,7 +54,7 @@ class Drawing:
         most = len(line) if room == math.inf else max(1, int(room / CHARACTER))
         element = self.add("text", name, "" if len(line) <= most else line, x=x, y=y)
         tail = list(element)
-        element.text = line if len(line) <= most else f"{line[: most - 1]}…"
+        element.text = _cut(line, most)
         element[:] = tail
 
     def line(self, x1: float, y1: float, x2: float, y2: float, name: str = "") -> None:
@@ -192,3 +192,14 @@ def _round_numbers(low: float, high: float, most: int) -> list[float]:
     step *= next(digit for digit in (1, 2, 5, 10) if (high - low) / (digit * step) <= most)
     places = range(math.ceil(low / step), math.floor(high / step) + 1)
     return [float(f"{place * step:.10g}") for place in places]
+
+
+def _cut(line: str, most: int) -> str:
+    """Cut a text to so many characters: at its end, or where it is a name with a path ahead, at its beginning.
+
+    >>> _cut("a short text of words", 9), _cut("bench_base.Sort.time_argsort", 13), _cut("add", 9)
+    ('a short …', '…time_argsort', 'add')
+    """
+    if len(line) <= most:
+        return line
+    return f"…{line[len(line) + 1 - most :]}" if "." in line and " " not in line else f"{line[: most - 1]}…"
