@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias, TypeVar
 
 from opperf.domain import units
+from opperf.domain.code import is_suite
 from opperf.domain.metric import METRICS, Metric
 from opperf.domain.plan import Side
 from opperf.domain.record import Record
@@ -123,9 +124,9 @@ def implementation(record: Record) -> str | None:
 
 
 def other_name(record: Record) -> str | None:
-    """Return the implementation where the row is not called by that very name."""
+    """Return the implementation where the row is not called by that very name, as a benchmark is by its own."""
     text = implementation(record)
-    if own_function(record.trial.side) is not None:
+    if own_function(record.trial.side) is not None or is_suite(record.trial.side.implementation):
         return None
     return None if spelling(text) == spelling(record.trial.case.operator) else text
 

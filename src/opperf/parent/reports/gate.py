@@ -139,7 +139,8 @@ def _sides(finding: Finding, judgement: Judgement) -> str:
 def _sentence(finding: Finding) -> str:
     title = f"{TITLES[finding.kind]}: "
     name = f" (change `{finding.change}`)" if finding.kind == "slower" and finding.change else ""
-    return title + finding.message.removeprefix(title) + name  # a comparison that failed says so in the same words
+    message = finding.message.removeprefix(f"{TITLES['failed']}: ")  # so a comparison begins that has no verdict
+    return title + message + name
 
 
 def page(

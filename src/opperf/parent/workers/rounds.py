@@ -10,6 +10,7 @@ from typing import TypeAlias
 from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import LONG_CALL, Samples
 from opperf.domain.stats.order import centre, median, median_interval, quantile
+from opperf.domain.units import plural
 from opperf.parent.documents.comparison import PairValue
 
 #: Rounds of a pair, each with tensors elsewhere in memory, where identical code takes another time (streaming
@@ -171,7 +172,8 @@ def _value(rounds: Sequence[tuple[list[float], list[float]]], clock: str, least:
     pairs: tuple[list[float], list[float]] = ([], [])
     minima = [logs for one in rounds if (logs := _minima(one, pairs)) is not None]
     if len(minima) < least:
-        return PairValue(None, None, None, len(minima), f"{len(minima)} rounds with undisturbed samples of both sides")
+        reason = f"{plural(len(minima), 'round')} with undisturbed samples of both sides"
+        return PairValue(None, None, None, len(minima), reason)
     # The ratio and the level of the rounds each have their centre; the times are those that lie so far apart there.
     ratio, level = centre([new - base for base, new in minima]), centre([(new + base) / 2 for base, new in minima])
     base_values, new_values = (
