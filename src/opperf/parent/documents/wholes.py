@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from opperf.domain import code
 from opperf.domain.codec import Fields
 from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Side
@@ -105,8 +106,10 @@ def totals(comparison: Comparison) -> tuple[float, float] | None:
 def moved_costs(comparisons: Sequence[Comparison]) -> Iterator[tuple[Comparison, list[Comparison]]]:
     """Yield each case that got slower, with those that got faster by as much of the total together: cost moved.
 
-    Only verdicts of `slower` and `faster` count. The sum of what is left is at most a quarter of what moved.
+    Only verdicts of `slower` and `faster` count. The sum of what is left is at most a quarter of what moved. Benchmarks
+    of other tools' files are no parts of one program, so that nothing moves from one to another.
     """
+    comparisons = [one for one in comparisons if not code.is_suite(one.base.implementation)]
     for places in _by_sides(comparisons).values():
         moves = {place: new - base for place, (base, new) in _totals(comparisons, places).items()}
         words = {place: comparisons[place].verdict.verdict for place in moves}

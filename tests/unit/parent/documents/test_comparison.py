@@ -91,6 +91,8 @@ def test_cost_moved_where_one_got_slower_and_others_faster_by_as_much_of_the_tot
     assert [*costs_that_moved([gained, lost, also])] == [
         "cost moved: exp forward takes 500 ms more, log forward and abs forward 500 ms less"
     ]
+    benchmarks = [replace(one, base=replace(one.base, implementation="asv:bench")) for one in (gained, lost, also)]
+    assert [*moved_costs(benchmarks)] == []
 
 
 def test_cost_did_not_move_where_the_sums_differ_or_nothing_is_certain() -> None:
