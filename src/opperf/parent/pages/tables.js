@@ -45,6 +45,8 @@
         button.append(...head.childNodes);
         head.append(button);
       }
+      // On paper a head is repeated on each page, but no button in it: the style writes its text instead.
+      head.dataset.text = button.textContent;
       button.addEventListener("click", () => {
         const keys = rows.map(group => key(group[0], place)).filter(Boolean);
         const ways = ["ascending", "descending"];
@@ -69,7 +71,7 @@
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       let seen = 0;
       for (const group of rows) {
-        const text = group[0].textContent.toLowerCase();
+        const text = group.map(row => (row.querySelector("summary") ?? row).textContent).join(" ").toLowerCase();
         const hidden = !words.every(word => text.includes(word));
         for (const row of group) row.hidden = hidden;
         seen += !hidden;

@@ -10,8 +10,8 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.stats.order import median
 from opperf.parent.pages.charts.drawing import AXIS, CHARACTER, LINE, Axis, Drawing, color
 
-#: The height of the plot, and the width of the labels of the upright axis. Pixels.
-HEIGHT, LABELS = 220, 72
+#: The height of the plot, that of one where nothing changes, and the width of the labels of the upright axis. Pixels.
+HEIGHT, FLAT, LABELS = 220, 64, 72
 #: No more builds have dots; the line is enough for others.
 MANY = 60
 #: How wide a place is that a pointer can find. Pixels.
@@ -76,9 +76,9 @@ class History:
         if self.unit:
             drawing.text(0, top + 11, self.unit, "faint", room=width)
         top += LINE * (1 + max((level + 1 for _, level in marks), default=0))
-        bottom = top + HEIGHT
         moments = [moment for line in self.lines for moment in line.moments]
         ends = [end for moment in moments for end in (moment.value, *(moment.interval or ()))]
+        bottom = top + (HEIGHT if len({*ends}) > 1 else FLAT)
         upright = Axis.of([*ends, *(() if self.mark is None else (self.mark,))], bottom, top, self.show)
         upright.draw_upright(drawing, LABELS, width - 8)
         if self.mark is not None:

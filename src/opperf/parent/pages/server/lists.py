@@ -130,6 +130,7 @@ def _minute(text: str) -> str:
     return text[:16].replace("T", " ")
 
 
+#: On a phone an operator of several frameworks would look alike without their names.
 OPERATORS: tuple[Column[OperatorRow], ...] = (
     Column("operator", "operator", lambda row: row.entry.operator),
     Column("ratio", "ratio", lambda row: row.mover and row.mover.ratio, ratio_text, "right"),
@@ -138,13 +139,14 @@ OPERATORS: tuple[Column[OperatorRow], ...] = (
         None,
         "history",
         lambda row: trail_words(row.spots, row.builds),
+        place=1,
         picture=lambda row: trail(row.spots, row.builds),
     ),
-    Column("category", "category", lambda row: row.entry.category),
+    Column("category", "category", lambda row: row.entry.category, place=1),
     Column("framework", "framework", lambda row: row.entry.framework),
-    Column("build", "build", lambda row: row.board and row.board.build),
-    Column("cases", "cases", lambda row: row.entry.cases, align="right"),
-    Column("series", "series", lambda row: row.entry.series, align="right"),
+    Column("build", "build", lambda row: row.board and row.board.build, place=1),
+    Column("cases", "cases", lambda row: row.entry.cases, align="right", place=1),
+    Column("series", "series", lambda row: row.entry.series, align="right", place=1),
 )
 
 MACHINES: tuple[Column[Machine], ...] = (

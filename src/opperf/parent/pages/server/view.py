@@ -19,6 +19,8 @@ PAGE = 200
 NUMBER, WHOLE = "page", "all"
 #: What one sees first of a change.
 FIRST = ("operator", "ratio", "change", "status", "state")
+#: What is said of a change in sentences.
+SENTENCES = ("decision",)
 #: The query of a URL.
 Query: TypeAlias = Mapping[str, str]
 
@@ -143,9 +145,19 @@ def path(*parts: str, **query: str) -> str:
 
 
 def leading(block: Table, titles: Sequence[str] = FIRST) -> Table:
-    """Return a table with the columns of these titles first, in this order: a phone shows hardly more at once."""
+    """Return a table with the columns of these titles first, in this order: a phone shows hardly more at once.
+
+    Sentences stand below the rows, or a screen would not show the columns behind them.
+    """
     places = {title: place - len(titles) for place, title in enumerate(titles)}
-    columns = [replace(column, place=places.get(column.title or "", column.place)) for column in block.columns]
+    columns = [
+        replace(
+            column,
+            place=places.get(column.title or "", column.place),
+            below=column.below or column.title in SENTENCES,
+        )
+        for column in block.columns
+    ]
     return replace(block, columns=columns)
 
 
