@@ -119,10 +119,10 @@ class Lines:
     def of(cls, chart: Intervals, width: int) -> Lines:
         """Lay out a chart."""
         roomy = width >= ROOM
-        label, figures = (WIDER_LABEL, WIDER_FIGURES) if width >= WIDER else (LABEL, FIGURES)
-        needed = min(figures, GAP + CHARACTER * max((len(row.figures) for row in chart.rows), default=0))
+        least, most = (WIDER_LABEL, WIDER_FIGURES) if width >= WIDER else (LABEL, FIGURES)
+        figures = min(most, GAP + CHARACTER * max((len(row.figures) for row in chart.rows), default=0))
         # What short figures leave, labels get where there is less room, and the plot where there is more.
-        label, figures = label + (0 if width >= WIDER else figures - needed), needed
+        label = least + (0.0 if width >= WIDER else most - figures)
         beside = BESIDE if any(row.marks for row in chart.rows) else 0
         left, right = (label + 10.0, width - figures - 10.0) if roomy else (16.0, width - 16.0)
         values = [value for row in chart.rows for value in row.values]
