@@ -23,6 +23,8 @@ os.unsetenv("COLUMNS")
 # PyTorch's compiler takes the vectors that the processor says it has. To see that each works, it compiles a program for
 # each, in half the time of a test of compiled code.
 os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
+# Headers that are compiled ahead pay where many programs follow: a test compiles one or two.
+os.environ.setdefault("TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS", "0")
 # Threads of OpenMP turn while they wait for each other, on the processors of other tests: PyTorch captures a training
 # step in a ninth of the CPU time without them.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
