@@ -10,6 +10,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # What mypy knows of a file holds in each checkout: it compares what is in the files, and not when they were written.
 export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/opperf-mypy
+# So does what Hypothesis reads of one, and the examples that failed.
+export HYPOTHESIS_STORAGE_DIRECTORY ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/opperf-hypothesis
 
 # A file of tests stays in one process, with what it has started; the longest come first (tests/conftest.py).
 # `exec`, so that it is what `make` passes SIGTERM to, and no shell between. Its slowest tests are told, so that a new one
