@@ -35,10 +35,9 @@ picture: $(BIN)/.ready  ## measure again for the picture in README.md: about thr
 test: $(BIN)/.ready  ## what answers in minutes, without a network: units, and every command on the null framework and NumPy
 	$(PYTEST) -m "not slow" $(QUICK)
 
-# Slow tests wait for what they start: one process more than there are cores keeps the cores busy. No unit is slow, and to
-# collect them takes each process 8 s.
+# Slow tests wait for what they start: one process more than there are cores keeps the cores busy.
 test-all: test  ## every test: those of `make test` first, then the rest
-	$(PYTEST) -m slow --ignore tests/unit --numprocesses $$(($$(nproc) + 1))
+	$(PYTEST) -m slow --numprocesses $$(($$(nproc) + 1))
 
 lint: $(BIN)/.ready  ## style, types, what may import what, and the schemas of workflows and forms
 	$(BIN)/ruff check .

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -33,6 +34,7 @@ settings.register_profile("shared_machine", deadline=None, suppress_health_check
 settings.load_profile("shared_machine")
 
 
+HERE = Path(__file__).parent
 #: The folders whose tests `make test` runs, but for those that are marked as slow.
 QUICK = ("unit", "functional", "frameworks", "docs")
 
@@ -76,14 +78,42 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Interruption(config))
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave files without a slow test alone where only slow tests are asked for: to collect them takes seconds."""
+    if config.option.markexpr != "slow" or collection_path.suffix != ".py" or not _is_quick(collection_path):
+        return None
+    return "pytest.mark.slow" not in collection_path.read_text(encoding="utf-8") or None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test of the other folders as slow, and begin with the longest files."""
-    here = Path(__file__).parent
+    """Mark every test of the other folders as slow, and begin with the longest files; all processes have one order."""
     places = {file: place for place, file in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(str(item.path.relative_to(here)), len(LONGEST)))
+    items.sort(key=lambda item: (places.get(str(item.path.relative_to(HERE)), len(LONGEST)), item.path))
     for item in items:
-        if item.path.relative_to(here).parts[0] not in QUICK:
+        if not _is_quick(item.path):
             item.add_marker(pytest.mark.slow)
+
+
+def _is_quick(file: Path) -> bool:
+    """Whether a file lies where tests are quick that are not marked."""
+    return file.relative_to(HERE).parts[0] in QUICK
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Look for no garbage while tests are collected, nor later among what was: it lives to the end.
+
+    Every other process begins with the last folder, so that two of them do not compile the same files of a new checkout
+    at the same time.
+    """
+    gc.disable()
+    if int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 2:
+        session.config.args.reverse()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -165,7 +195,7 @@ def few_rounds() -> Iterator[None]:
 @pytest.fixture(scope="module", autouse=True)
 def quick_children(request: pytest.FixtureRequest) -> None:
     """Children of commands are forked in the folders whose tests are not about them; those of `null` are all alike."""
-    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    folder = request.path.relative_to(HERE).parts[0]
     if folder in FORKING:
         request.getfixturevalue("forked_children")
     if folder == "functional":
