@@ -36,8 +36,9 @@ def test_a_benchmark_of_one_side_alone_is_told(opperf: Opperf, here: Path, forke
     for name, text in ASV.items():
         (here / "suite" / name).write_text(text)
     (here / "test_it.py").write_text(TESTS)
-    words = ("--base", "numpy", "--new", "numpy;env.WHICH=new", *FEW, "--trial-budget", "0.01", "--format", "json")
-    done = opperf("compare", "asv:suite", "pytest:test_it.py", *words)
+    # No verdict is the point, and with so wide a tolerance the first pairs tell enough.
+    few = (*FEW, "--tolerance", "1000%", "--trial-budget", "0.01", "--format", "json")
+    done = opperf("compare", "asv:suite", "pytest:test_it.py", "--base", "numpy", "--new", "numpy;env.WHICH=new", *few)
     assert done.code == 0, done.err
     told = {one["case"]["operator"]: (one["verdict"], one["reason"]) for one in json.loads(done.out)["comparisons"]}
     assert told.pop("test_it.py::test_both")[0] in ("same", "inconclusive", "slower", "faster")

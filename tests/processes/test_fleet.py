@@ -199,7 +199,7 @@ def test_a_condition_that_no_node_meets_is_an_error(address: str, start: Start, 
 
 def test_jobs_of_submitit_measure_each_trial_once_and_leave_nothing(start: Start, tmp_path: Path) -> None:
     output = tmp_path / "fleet.json"
-    ended(start(*run_words("slurm:2", output), OPPERF_SUBMITIT_CLUSTER="local"))
+    ended(start(*run_words("slurm:2", output, budget=0.05), OPPERF_SUBMITIT_CLUSTER="local"))
     assert once(output)
     assert len({record["facts"]["node"]["name"] for record in records(output)}) == 2
     assert nobody_measures()
