@@ -173,7 +173,6 @@ def test_one_keras_model_is_compared_in_two_frameworks_layer_by_layer(
     (here / "keras_model.py").write_text(KERAS, encoding="utf-8")
     monkeypatch.setenv("XLA_FLAGS", XLA_FLAGS)
     for backend, environment in (("tensorflow", "tensorflow"), ("jax", "jax + keras")):
-        monkeypatch.setenv("KERAS_BACKEND", backend)
         words = ("--framework", backend, "--environment", environment, "--output", f"{backend}.json")
         done = invoke("capture", "keras_model.py:step", *words)
         assert done.code == 0, done.err
