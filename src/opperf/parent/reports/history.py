@@ -58,7 +58,7 @@ MOST_OPEN = 8
 RATIOS = "ratio: new / base, from interleaved pairs; `opperf history changes` says where a series of them changes"
 #: What is said of changes in absolute times: `benchmarks/nights.py` counts 20 false ones in 1,000 builds.
 WEAKER = (
-    "much weaker evidence, since a busy night or another machine looks like a change; in simulated nights 90 times as "
+    "much weaker evidence, since a busy night or another machine looks like a change; in simulated nights 40 times as "
     "many false ones were named as in ratios"
 )
 
