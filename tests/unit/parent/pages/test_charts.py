@@ -24,7 +24,7 @@ from opperf.domain.record import Record, Run
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.pages.charts import NARROW, WIDE, Chart, figure, picture
-from opperf.parent.pages.charts.drawing import Axis
+from opperf.parent.pages.charts.drawing import Axis, Drawing
 from opperf.parent.pages.figures import charts
 from opperf.parent.pages.result_page import page
 from opperf.parent.reports import report_of
@@ -234,3 +234,13 @@ def test_a_picture_brings_its_style_along_and_has_every_chart() -> None:
     texts = [element.text for element in whole.iter() if element.get("class") == "heading"]
     assert texts == [chart.title for chart in several]
     assert "prefers-color-scheme: dark" in "".join(whole.itertext())
+
+
+def test_words_of_a_label_that_have_no_room_stand_below_it() -> None:
+    drawing = Drawing(400, 40, "names")
+    drawing.two_lines(0, "dtype='int64' array_type=('sorted', 10)", "", (190, 190))
+    drawing.two_lines(0, "a label of many words that is cut at its end", "detail", (190, 190))
+    assert [text.text for text in drawing.element] == [
+        *("dtype='int64'", "array_type=('sorted', 10)"),
+        *("a label of many words that is…", "detail"),
+    ]

@@ -35,6 +35,7 @@ class Differences:
         roomy = width >= ROOM
         left, right = (LABEL + 10.0, width - FIGURES - 10.0) if roomy else (26.0, width - 26.0)
         step = 2 * LINE + 4 if roomy else 3 * LINE + 8
+        rooms = (LABEL, LABEL) if roomy else (width - FIGURES, width)
         drawing = Drawing(width, 0, self.title)
         bottom = 4.0 + step * len(self.rows)
         values = [row.value for row in self.rows]
@@ -44,8 +45,7 @@ class Differences:
         drawing.line(axis.at(0), 4.0, axis.at(0), bottom, "zero")
         for place, row in enumerate(self.rows):
             top = 4.0 + step * place
-            drawing.text(0, top + 14, row.label, room=LABEL if roomy else width - FIGURES)
-            drawing.text(0, top + 28, row.detail, "faint", room=LABEL if roomy else width)
+            drawing.two_lines(top, row.label, row.detail, rooms)
             level = "slower" if row.value > 0 else "faster"
             drawing.text(width, top + (20 if roomy else 14), row.figures, f"right {level}")
             begin, end = sorted((axis.at(0), axis.at(row.value)))

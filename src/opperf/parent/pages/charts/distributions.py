@@ -50,6 +50,7 @@ class Distributions:
         ]
         ends = [min(max(end, 1 / FARTHEST), FARTHEST) for end in ends if end > 0]
         axis = Axis.of([*ends, 1.0], left, right, lambda share: f"{100 * share:g} %")
+        rooms = (LABEL, LABEL) if roomy else (width - FIGURES, width)
         drawing = Drawing(width, 0, self.title)
         bottom = float(sum(heights))
         axis.draw(drawing, 0, bottom)
@@ -59,8 +60,7 @@ class Distributions:
         drawing.line(axis.at(1.0), 0, axis.at(1.0), bottom, "zero")
         top = 0.0
         for spread, height in zip(self.spreads, heights, strict=True):
-            drawing.text(0, top + 14, spread.label, room=LABEL if roomy else width - FIGURES)
-            drawing.text(0, top + 28, spread.detail, "faint", room=LABEL if roomy else width)
+            drawing.two_lines(top, spread.label, spread.detail, rooms)
             drawing.text(width, top + 14, format_seconds(spread.median), "right")
             for place, times in enumerate(spread.processes):
                 _shape(drawing, times, spread.median, axis, top + above + HEIGHT * (place + 0.5), place)

@@ -57,6 +57,15 @@ class Drawing:
         element.text = _cut(line, most)
         element[:] = tail
 
+    def two_lines(self, top: float, label: str, detail: str, rooms: tuple[float, float]) -> None:
+        """Write the label of a row, and below it the detail, or else the words that a long label has no room for."""
+        most = int(rooms[0] / CHARACTER)
+        if not detail and len(label) > most and " " in label[:most]:
+            end = label.rindex(" ", 0, most + 1)
+            label, detail = label[:end], label[end + 1 :]
+        self.text(0, top + 14, label, room=rooms[0])
+        self.text(0, top + 28, detail, "faint", room=rooms[1])
+
     def line(self, x1: float, y1: float, x2: float, y2: float, name: str = "") -> None:
         """Draw a line."""
         self.add("line", name, x1=x1, y1=y1, x2=x2, y2=y2)

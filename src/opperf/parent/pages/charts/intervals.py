@@ -157,8 +157,7 @@ class Lines:
         if self.chart.mark is not None:
             x = self.axis.at(self.chart.mark)
             drawing.line(x, strip, x, top + self.step, "zero")
-        drawing.text(0, top + 14, row.label, room=words)
-        drawing.text(0, top + 28, row.detail, "faint", room=self.label if self.roomy else self.width)
+        drawing.two_lines(top, row.label, row.detail, (words, self.label if self.roomy else self.width))
         verdict = row.level if row.level in ("slower", "faster") else ""
         drawing.text(self.width, top + (20 if self.roomy else 14), row.figures, f"right {verdict}", room=self.figures)
         middle = top + LINE + 1 if self.roomy else top + 2 * LINE + 10
