@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from opperf.domain.errors import InputError, WorkerFailure
-from opperf.parent.workers.freezer import Freezer, of_start, read_memory
+from opperf.parent.workers.freezer import Freezer, _is_still, of_start, read_memory
 from opperf.parent.workers.room import room_of, under
 from opperf.parent.workers.supervision import end, launch, own_ids
 
@@ -141,8 +141,47 @@ def test_a_frozen_tree_does_nothing(name: str, tree: Callable[[str], Tree], unti
         before = counting.count()
         subprocess.run(["true"], check=True)  # whoever could run would have counted meanwhile
         assert counting.count() == before
+        assert not counting.freezer.has_run()
         counting.freezer.thaw()
         _wait_for_more(counting, before, until)
+
+
+def test_a_tree_that_the_kernel_lets_go_on_has_run(tree: Callable[[str], Tree], until: Until) -> None:
+    counting = tree(
+        """
+        import signal, struct
+        signal.signal(signal.SIGCONT, lambda *_: None)
+        libc = ctypes.CDLL(None)
+        event = ctypes.create_string_buffer(struct.pack("qii", 0, signal.SIGCONT, 0), 64)
+        for number in range(1, 500):  # SIGSTOP takes those away that have not arrived
+            timer = ctypes.c_void_p()
+            assert libc.timer_create(time.CLOCK_MONOTONIC, event, ctypes.byref(timer)) == 0
+            libc.timer_settime(timer, 0, struct.pack("qqqq", 0, 0, *divmod(number * 20_000_000, 10**9)), None)
+        ready()
+        count()
+        """
+    )
+    until(counting.count)
+    counting.freezer.freeze()
+    if counting.freezer.mechanism == "signals":
+        until(counting.freezer.has_run)
+    else:
+        before = counting.count()
+        subprocess.run(["true"], check=True)
+        assert (counting.count(), counting.freezer.has_run()) == (before, False)
+
+
+def test_what_is_below_a_process_that_is_stopped_alone_stays_as_it_is(
+    tree: Callable[[str], Tree], until: Until
+) -> None:
+    counting = tree(TREES["a late thread"])
+    until(counting.count)
+    counting.freezer.freeze()
+    before = counting.count()
+    with of_start(counting.freezer._line[-1], alone=True) as source:
+        source.freeze()
+    subprocess.run(["true"], check=True)
+    assert (counting.count(), counting.freezer.has_run()) == (before, False)
 
 
 def test_cpu_time_is_that_of_the_whole_tree_and_of_the_dead_in_it(tree: Callable[[str], Tree], until: Until) -> None:
@@ -206,6 +245,7 @@ def test_a_process_that_has_ended_is_an_error() -> None:
         pass
     with pytest.raises(WorkerFailure, match="there is no process"):
         Freezer(gone.pid)
+    assert not _is_still(gone.pid)  # it may have started another one since it was listed
     with pytest.raises(WorkerFailure, match="cannot read"):
         read_memory(gone.pid, 4096, 1)
 

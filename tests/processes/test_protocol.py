@@ -163,6 +163,16 @@ def test_a_message_in_pieces_is_put_together(worker: Start, fake_python: Python)
     assert [child.ask(Release(i), SOON) for i in (1, 2)] == [Remainder(1), Remainder(2)]
 
 
+def test_an_answer_that_is_there_before_its_request_has_no_moment(worker: Start, fake_python: Python) -> None:
+    answers = "".join(f'{{"id": {number}, "result": {{"size": 0}}}}\\n' for number in (1, 2))
+    child = worker(fake_python(f"say(HELLO); hear(); say('{answers}'); sleep()"))
+    child.greet(SOON)
+    child.ask(Release(1), SOON)
+    with pytest.raises(WorkerFailure, match="answered before it was asked"):
+        child.ask(Release(1), SOON, answered=lambda: None)
+    assert _is_gone(child)
+
+
 def test_a_message_without_end_is_cut_off(worker: Start, fake_python: Python, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "LONGEST", 100_000)
     child = worker(

@@ -20,27 +20,33 @@ from opperf.domain.errors import WorkerFailure
 LIMIT = 30.0
 #: How long to wait before the next look at a group that is to freeze, in seconds: about as long as it takes.
 LOOK = 5e-5
-#: What a process is when it cannot run any more: stopped, traced, dead.
-STILL = frozenset("TtZXx")
+#: What a thread is when it cannot run any more: stopped, traced, a zombie. One that is gone may have left another.
+STILL = frozenset("TtZ")
 TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 #: Kinds of a clock of another process: its CPU time, by what the scheduler counts. Source: the kernel's posix-timers.h.
 SCHEDULED = 2
+#: What the scheduler says of a thread that is gone.
+NEVER = [b"0", b"0", b"0"]
 
 
 class Freezer:
     """The tree of one child. It must not be used after the child has ended but to close it."""
 
-    def __init__(self, pid: int, top: int | None = None) -> None:
+    def __init__(self, pid: int, top: int | None = None, *, alone: bool = False) -> None:
         """Take the child's process id, as this process sees it; raises `WorkerFailure` where there is no such child.
 
-        `top` is the process above it from which on the tree is its own: the one that this process has started.
+        `top` is the process above it from which on the tree is its own: the one that this process has started. `alone`,
+        what is below the child is no part of the tree.
         """
+        self._alone = alone
         try:
             self._line = tuple(_line(pid, top))
             folder = groups.folders(pid).get("", "")
         except OSError as problem:
             raise WorkerFailure(f"there is no process {pid} to freeze: {problem.strerror}", slug="freeze") from problem
         self.pid = pid
+        #: What had run how often when all had stopped.
+        self._runs: frozenset[tuple[int, bytes]] | None = None
         self._files: list[int] = []
         self.mechanism = "signals"
         if os.path.basename(folder).startswith(groups.PREFIX):
@@ -77,6 +83,7 @@ class Freezer:
                 self._check(deadline)
                 calm = still
                 os.sched_yield()
+            self._runs = self._count_runs()
 
     def _check(self, deadline: float) -> None:
         if time.monotonic() > deadline:
@@ -93,8 +100,21 @@ class Freezer:
     def _moving(self) -> list[int]:
         return [pid for pid in self._tree() if not _is_still(pid)]
 
+    def has_run(self) -> bool:
+        """Whether anything of the tree has run since it was frozen, as it must not have.
+
+        SIGCONT lets a stopped process go on, and the kernel itself sends it to who has asked for that: when a timer
+        is over, or something can be read. A control group stays frozen.
+        """
+        return self.mechanism == "signals" and self._runs not in (None, self._count_runs())
+
+    def _count_runs(self) -> frozenset[tuple[int, bytes]]:
+        """Return how often each thread was given a CPU. Source: `schedstat`, as below."""
+        return frozenset((thread, _schedule(pid, thread)[2]) for pid in self._tree() for thread in _threads(pid))
+
     def thaw(self) -> None:
         """Let the tree go on."""
+        self._runs = None
         if self.mechanism == "group":
             os.pwrite(self._switch, b"0", 0)
         else:
@@ -142,19 +162,22 @@ class Freezer:
         top = self._line[-1]
         if top == self.pid:
             yield top
-        below = [top]
+        below = [] if self._alone else [top]
         while below:
             for child in _children(below.pop()):
                 yield child
                 below.append(child)
 
 
-def of_start(top: int) -> Freezer:
+def of_start(top: int, *, alone: bool = False) -> Freezer:
     """Return a freezer of a child before its hello, with those that start it; raises `WorkerFailure` where none lives.
 
-    `top` is the process that runs the child. Once the child is in its room, the room's group stops it.
+    `top` is the process that runs the child, or that it is still to be forked from, which is stopped `alone`: others
+    below it are not this one's. Once the child is in its room, the room's group stops it.
     """
     below = top
+    if alone:
+        return Freezer(top, top, alone=True)
     while (child := next(_children(below), None)) is not None:
         below = child
     return Freezer(below, top)
@@ -206,8 +229,9 @@ def _threads(pid: int) -> list[int]:
 
 
 def _is_still(pid: int) -> bool:
-    """Whether no thread of a process can run."""
-    return all(_state(f"/proc/{pid}/task/{thread}") in STILL for thread in _threads(pid))
+    """Whether no thread of a process can run; False for one that is gone: who knows what it has started before."""
+    threads = _threads(pid)
+    return bool(threads) and all(_state(f"/proc/{pid}/task/{thread}") in STILL for thread in threads)
 
 
 def _fields(folder: str) -> list[bytes]:
@@ -228,10 +252,17 @@ def _send(pid: int, number: int) -> None:
 
 
 def _waiting_ns(pid: int, thread: int) -> int:
-    """Source: the kernel's Documentation/scheduler/sched-stats, `/proc/PID/schedstat`."""
-    with suppress(OSError, IndexError), open(f"/proc/{pid}/task/{thread}/schedstat", "rb", buffering=0) as file:
-        return int(file.read().split()[1])
-    return 0
+    return int(_schedule(pid, thread)[1])
+
+
+def _schedule(pid: int, thread: int) -> list[bytes]:
+    """Return how long a thread has run and stood ready to, in nanoseconds, and how often it was given a CPU.
+
+    Source: the kernel's Documentation/scheduler/sched-stats, `/proc/PID/schedstat`.
+    """
+    with suppress(OSError), open(f"/proc/{pid}/task/{thread}/schedstat", "rb", buffering=0) as file:
+        return file.read().split() or NEVER
+    return NEVER
 
 
 def _cpu_ns(pid: int) -> int:

@@ -147,6 +147,11 @@ class Worker:
         return self._process.pid
 
     @property
+    def is_forked(self) -> bool:
+        """Whether it is a process of its own by now, and not yet to come from its source, which runs others too."""
+        return not isinstance(self._process, Forked) or self.top != self._process.source.process.pid
+
+    @property
     def alive(self) -> bool:
         """Whether the child can be asked."""
         return self._requests >= 0
@@ -176,18 +181,30 @@ class Worker:
             return max((one for one in names if pid in names[one][-1:]), key=lambda one: len(names[one]), default=None)
         return None
 
-    def ask(self, request: Request[R], timeout: float, sent: Callable[[], None] | None = None) -> R:
+    def ask(
+        self,
+        request: Request[R],
+        timeout: float,
+        sent: Callable[[], None] | None = None,
+        answered: Callable[[], None] | None = None,
+    ) -> R:
         """Send a request and return its reply. A child that stands still gets it when `sent` lets it go on.
 
+        `answered` is called when the reply is there and before it is read, which takes as long as the child likes; it
+        must not be there before the request.
         Raises `OperatorFailure` for what the operator did wrong, `WorkerFailure` when the child itself is lost.
         """
+        if not self.alive:
+            raise WorkerFailure("the child has ended", slug="exit")
+        if answered is not None:
+            self._check_silence()
         self._replies += 1
         deadline = time.monotonic() + timeout
         try:
             self._write(request_line(self._replies, request), deadline)
             if sent is not None:
                 sent()
-            reply = self._read(deadline, verb(request), timeout)
+            reply = self._read(deadline, verb(request), timeout, answered)
         except BrokenPipeError:
             raise self._death() from None
         except (KeyboardInterrupt, SystemExit):
@@ -196,6 +213,18 @@ class Worker:
         if reply.id != self._replies:
             raise self._fail(f"the child answered request {reply.id} instead of {self._replies}", "protocol")
         return self._content(reply_type(request), reply)
+
+    def _check_silence(self) -> None:
+        """Raise `WorkerFailure` where a child has ended, or has given an answer that nobody has asked for yet.
+
+        The moment at which such an answer came would be one before its request.
+        """
+        if not self._buffer and select.select([self._answers], [], [], 0)[0]:
+            self._buffer += os.read(self._answers, 1 << 16)
+            if not self._buffer:
+                raise self._death()
+        if self._buffer:
+            raise self._fail("the child answered before it was asked", "protocol")
 
     def _content(self, kind: type[R], answer: Answer) -> R:
         """Return the content of an answer; raises `OperatorFailure` where that is a failure."""
@@ -218,7 +247,7 @@ class Worker:
             with suppress(BlockingIOError):  # less room than the kernel promised
                 view = view[os.write(self._requests, view[:65536]) :]
 
-    def _read(self, deadline: float, verb: str, timeout: float) -> Answer:
+    def _read(self, deadline: float, verb: str, timeout: float, answered: Callable[[], None] | None = None) -> Answer:
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > LONGEST:
                 raise self._fail(f"the child sent a message of over {LONGEST} bytes", "protocol")
@@ -231,6 +260,8 @@ class Worker:
             if not chunk:
                 raise self._death()
             self._buffer += chunk
+        if answered is not None:
+            answered()
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         try:
