@@ -207,6 +207,7 @@ APPROXIMATING = (
         ),
         naive=EVEN,
     ),
+    Way("crashes_beside_it", 35, causes=("listed_sizes_only", "fails"), verdicts=SAME, fools="right"),
     Way("multiples_of_64", 35, causes=("listed_sizes_only", "computes_a_part"), fools="right"),
     Way("copies_normalized", 36, "layer_norm", ("x=16x65536",), causes=("values_only", "copies_an_input"), naive=LOOSE),
     Way(
@@ -278,9 +279,12 @@ WORKING_ELSEWHERE = (
         causes=("replays", "extra_cpu", "forbidden", "fails", "load", "timeout", "computes_a_part"),
     ),
     Way("hidden_work", 4, causes=("replays", "extra_cpu", "works_after_return")),
+    Way("computes_the_turn", 4, inputs=("x=4x32",), verdicts=NOT_FASTER, fools="right"),
+    Way("woken_by_a_timer", 4, causes=("works_after_return",), verdicts=NOT_FASTER, fools="right"),
     Way("lazy_subclass", 5, causes=("other_type", "unwritten", "replays")),
     Way("lazy_interface", 5, causes=("other_type", "other_shape")),
     Way("lazy_tensor", 5, "torch_softmax", causes=("other_type", "outputs_share_memory"), framework=TORCH),
+    Way("repeated_by_strides", 5, "row_maxima", causes=("outputs_share_memory",)),
     Way(
         "overridden_methods",
         6,
@@ -342,14 +346,25 @@ PATCHING = (
     ),
     Way("in_place", 16, causes=("changes_inputs", "fails", "load", "timeout"), fools="right"),
     Way("static_buffer", 18, causes=("outputs_share_memory",), fools="right"),
+    Way("buffers_in_turn", 18, causes=("outputs_share_memory",), fools="right"),
+    Way("view_of_its_input", 18, "flipped", causes=("outputs_share_memory",)),
 )
 
 ATTACKING = (
     Way("forged_report", 40, causes=("exits", "forged_messages")),
     Way("exits", 40, causes=("exits", "fails", "load", "timeout"), fools="status"),
     Way("exits_at_once", 40, causes=("exits",), fools="status"),
+    Way("exits_after_it", 40, causes=("exits", "forged_messages"), fools="status"),
     Way("exits_when_loaded", 40, causes=("exits",), fools="status"),
     Way("forged_done", 40, causes=("forged_messages", "replays", "works_after_return"), fools="attack"),
+    Way(
+        "answers_early",
+        40,
+        inputs=("x=512x2048",),
+        verdicts=NOT_FASTER,
+        causes=("works_after_return", "forged_messages", "unwritten", "replays"),
+        fools="right",
+    ),
     Way("forged_pickle", 44, verdicts=NOT_FASTER, causes=("forged_messages",), fools="attack"),
     Way("huge_message", 44, causes=("forged_messages", "outputs_share_memory", "wrong_values"), fools="attack"),
     Way("stops_the_parent", 44, verdicts=NOT_FASTER, causes=DISTURBS, fools="attack"),

@@ -81,7 +81,7 @@ def area_size(case: Case, most: int, constant: Collection[str]) -> int:
 
 
 class Laid(Protocol):
-    """How a tensor lies: its shape, element type, and the bytes from one element to the next along each axis."""
+    """How a tensor lies: its shape and element type."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -90,6 +90,14 @@ class Laid(Protocol):
     @property
     def dtype(self) -> str:
         """The element type."""
+
+
+class Strided(Laid, Protocol):
+    """How a tensor lies whose elements may lie anywhere."""
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The bytes from one element to the next along each axis."""
 
 
 def bytes_of(one: Laid) -> int:
@@ -108,6 +116,23 @@ def extent(shape: Sequence[int], strides: Sequence[int], item: int) -> tuple[int
     steps = [(size - 1) * step for size, step in zip(shape, strides)]
     low = sum(step for step in steps if step < 0)
     return low, sum(step for step in steps if step > 0) - low + item
+
+
+def overlaps(tensor: Strided) -> bool:
+    """Whether elements of a tensor share memory: along some axis they are nearer than what the others span.
+
+    >>> from opperf.domain.message.replies import Outlined
+    >>> [overlaps(Outlined((4, 3), "float32", strides)) for strides in ((12, 4), (-4, 16), (0, 4), (4, 4))]
+    [False, False, True, True]
+    """
+    if 0 in tensor.shape:
+        return False
+    end = ITEM_SIZES[tensor.dtype]
+    for step, size in sorted((abs(step), size) for step, size in zip(tensor.strides, tensor.shape) if size > 1):
+        if step < end:
+            return True
+        end += step * (size - 1)
+    return False
 
 
 def tensors(case: Case) -> Iterator[tuple[str, TensorSpec]]:

@@ -16,7 +16,7 @@ import numpy as np
 from opperf.child.judging import draws, dummies
 from opperf.child.judging.elements import Array, decode, encode, roundoff, storage
 from opperf.child.judging.slots import Area, Calls, bind_slot, bind_tensors, one_call
-from opperf.child.judging.stand import outlined
+from opperf.child.judging.stand import check_numbers, outlined
 from opperf.child.judging.symptoms import PLAIN, Mistake, symptom
 from opperf.child.judging.tolerance import (
     Difference,
@@ -109,8 +109,12 @@ class Examiner:
             self._write(0, i, self._values_of(self._specs[i], request.kind) if own is None else own[i])
         for slot in range(min(FIRST_SLOTS, request.geometry.slots)):
             self._fill(slot, "plain")
-        example = self._own(0)
-        self.outlines = replies.Outlines(tuple(outlined(backend, leaf) for leaf in example))
+        result = self._result(0)
+        check_numbers(backend, result)
+        example = backend.leaves(result)
+        self.outlines = replies.Outlines(
+            tuple(replace(outlined(backend, leaf), in_input=self._lies_in_input(leaf)) for leaf in example)
+        )
 
     def answer(self, request: requests.Draw | requests.Inspect) -> replies.Agreement | replies.Inspection:
         """Draw, or inspect."""
@@ -166,12 +170,20 @@ class Examiner:
 
     def _own(self, slot: int) -> list[Any]:
         """Return the reference's results of a slot in its own type."""
+        return self._backend.leaves(self._result(slot))
+
+    def _result(self, slot: int) -> Any:
         if slot not in self._calls:
             bound = bind_slot(self._backend, self._names, self._trial, self._area, slot)
             work = self._backend.forward(bound)
             self._scope, self._calls[slot] = work.scope, one_call(self._backend, work, bound)
         with self._scope():
-            return self._backend.leaves(self._calls[slot]())
+            return self._calls[slot]()
+
+    def _lies_in_input(self, leaf: Any) -> bool:
+        area = np.frombuffer(self._area.memory, np.uint8)
+        start: int = area.__array_interface__["data"][0]
+        return self._backend.address(leaf) in range(start, start + area.size)
 
     def _exact(self, arrays: Sequence[Array]) -> list[Array]:
         """Return the reference's results of values in double precision."""

@@ -15,7 +15,7 @@ from typing import Any
 from opperf.child.judging.carrier import Carrier
 from opperf.child.judging.slots import Area, Calls, bind_slot, mapping, one_call
 from opperf.child.worker.names import Names
-from opperf.domain.backend import Backend
+from opperf.domain.backend import Backend, Unsupported
 from opperf.domain.message import replies, requests
 from opperf.domain.tensor import ITEM_SIZES, row_major
 
@@ -41,9 +41,13 @@ class Stand:
         self._repeat = 1
         self._results: list[Any] = []
         self._example: Any = None
+        #: A result of an earlier turn: nobody may write into it.
+        self._retained: Any = None
 
     def line_up(self, request: requests.LineUp) -> replies.Agreement:
-        """Choose what is called when the word comes; let go of what was returned before."""
+        """Choose what is called when the word comes; let go of what was returned before, but for one that is kept."""
+        if request.keep is not None:
+            self._retained = self._results[request.keep]
         self._results = []
         if self._carrier is not None:
             self._carrier.clear()
@@ -111,6 +115,19 @@ def outlined(backend: Backend, leaf: object) -> replies.Outlined:
     home = str(cls.__module__).partition(".")[0]
     kind = "" if home in (backend.name, "opperf", "builtins") else cls.__name__
     return replies.Outlined(tuple(spec.shape), spec.dtype, tuple(strides), kind)
+
+
+def check_numbers(backend: Backend, result: object) -> None:
+    """Raise `Unsupported` for a number in a result that is no tensor: nobody would compare it."""
+    if isinstance(result, (tuple, list, dict)):
+        for item in result.values() if isinstance(result, dict) else result:
+            check_numbers(backend, item)
+    elif isinstance(result, (bool, int, float, complex)) and not backend.leaves(result):
+        raise Unsupported(
+            f"it returns a number (`{type(result).__name__}`), and only tensors are compared",
+            slug="returns_a_number",
+            hint="return it as a tensor",
+        )
 
 
 def _empty(example: object) -> object:

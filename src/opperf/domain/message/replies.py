@@ -204,13 +204,15 @@ class Descriptions(Exact):
 class Outlined(Exact):
     """A tensor of a result: its shape, element type, and the bytes from one element to the next along each axis.
 
-    `kind` is the class that it is of, where that is not one of the framework's own.
+    `kind` is the class that it is of, where that is not one of the framework's own. The examiner says whether it lies
+    in an input.
     """
 
     shape: tuple[int, ...]
     dtype: str
     strides: tuple[int, ...]
     kind: str = ""
+    in_input: bool = False
 
 
 @dataclass(frozen=True)

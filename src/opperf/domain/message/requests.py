@@ -249,12 +249,14 @@ class Stand(JudgingRequest[replies.Agreement]):
 class LineUp(JudgingRequest[replies.Agreement]):
     """Get ready to call once on each of these slots, or `repeat` times on each; results of earlier calls are dropped.
 
-    Where `empty`, what is called returns a result that is there already: what remains is the cost of calling.
+    The one that is to be kept, by its number in the last turn, stays as long as the function. Where `empty`, what is
+    called returns a result that is there already: what remains is the cost of calling.
     """
 
     slots: tuple[int, ...]
     repeat: int = 1
     empty: bool = False
+    keep: Optional[int] = None
 
 
 @dataclass(frozen=True)

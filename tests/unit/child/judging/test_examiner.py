@@ -12,8 +12,10 @@ import pytest
 from opperf.child.backends.numpy.runtime import NumpyBackend
 from opperf.child.judging.examiner import VARY, Examiner
 from opperf.child.judging.slots import Area
+from opperf.child.judging.stand import check_numbers
 from opperf.child.worker.code import Plugins
 from opperf.child.worker.names import Names
+from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 from opperf.domain.judging import geometry, tensors
 from opperf.domain.message.replies import Inspection, Outlined
@@ -126,3 +128,20 @@ def test_a_result_that_remembers_one_input_is_told_with_its_name(place: int) -> 
 
 def test_what_belongs_to_no_inputs_is_no_replay(problem: Problem) -> None:
     assert problem.inspect(1, lambda data: softmax(data)[::-1]).slug == "wrong_values"
+
+
+def test_it_is_known_whether_results_of_the_reference_lie_in_an_input() -> None:
+    reshape = Case("reshape", {"data": TensorSpec(SHAPE)}, {"shape": (40, 24)})
+    for case, in_input in ((reshape, True), (ADD, False)):
+        assert [one.in_input for one in Problem(case).examiner.outlines.tensors] == [in_input]
+
+
+def test_a_reference_that_returns_a_number_beside_its_tensors_is_refused() -> None:
+    backend = NumpyBackend(Side("numpy"))
+    tensors_alone: list[object] = [(np.ones(3), np.float64(1)), [None, (np.ones(3),)]]
+    for result in tensors_alone:
+        check_numbers(backend, result)
+    with_numbers: list[object] = [(np.ones(3), 1.0), {"loss": [True]}]
+    for result in with_numbers:
+        with pytest.raises(Unsupported, match="only tensors are compared"):
+            check_numbers(backend, result)

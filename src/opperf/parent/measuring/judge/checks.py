@@ -18,7 +18,7 @@ from opperf.domain.problem import OpenedProblem
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.documents.candidates import Evidence
 from opperf.parent.measuring.judge.bench import FEW_SLOTS, Bench
-from opperf.parent.measuring.judge.failing import Failing, check_outlines, failure_of, inspect, with_slug
+from opperf.parent.measuring.judge.failing import Failing, check_outlines, check_places, failure_of, inspect, with_slug
 from opperf.parent.measuring.judge.seat import Seat
 
 #: Of a problem, so many cases are checked that its files list, but for the one that is timed, and that they do not.
@@ -119,6 +119,8 @@ class Checks:
                 if failing.evidence.slug != "fails":
                     raise with_slug(failing, "listed_sizes_only", "; at the size that is timed it is right") from error
                 remarks.append(replace(failing.evidence, slug="listed_sizes_only"))
+                if not seat.worker.alive:  # there is nobody to call at the other size
+                    break
         return remarks
 
     def _check(self, seat: Seat, trial: Trial, stage: Stage, reach: Callable[[str], object]) -> None:
@@ -149,6 +151,7 @@ class Checks:
                         text = f"; the values of what is constant are {constant.replace('_', ' ')}"
                         raise with_slug(failing, "values_only", text) from failing
                     raise self._known_better(failing, stage, seat, slot, kinds[place], turn) from failing
+            check_places(bench, seat, turned, stage.name)
 
     def _known_better(self, failing: Failing, stage: Stage, seat: Seat, slot: int, kind: str, turn: int) -> Failing:
         if kind != "plain" and not self._is_wrong_anyway(seat, slot, stage):

@@ -9,13 +9,13 @@ from itertools import cycle, pairwise
 
 from opperf.domain.case import Case
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
-from opperf.domain.judging import PAGE, bytes_of, extent
+from opperf.domain.judging import PAGE, bytes_of, extent, overlaps
 from opperf.domain.message.replies import Inspection
 from opperf.domain.problem import WrongWeights
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.domain.units import plural
 from opperf.parent.documents.candidates import Evidence
-from opperf.parent.measuring.judge.bench import Bench
+from opperf.parent.measuring.judge.bench import RESULT_BYTES, Bench
 from opperf.parent.measuring.judge.seat import Seat, Turned
 
 #: What no honest function does, whatever it computes.
@@ -24,7 +24,10 @@ CHEATING = frozenset({"works_after_return", "extra_cpu", "exits", "forged_messag
 #: run for more than a share of that, without a CPU, it may go on once more, some times.
 LATER, READY, LOOKS = 0.05, 0.1, 20
 #: What a failure of the child itself means.
-DEATHS: Mapping[str, str] = {"exit": "exits", "protocol": "forged_messages", "timeout": "timeout", "crash": "fails"}
+DEATHS: Mapping[str, str] = {
+    "exit": "exits", "protocol": "forged_messages", "timeout": "timeout", "crash": "fails",
+    "works_after_return": "works_after_return",
+}  # fmt: skip
 #: How far apart the elements of a result may lie, for what it holds: views of something larger do.
 MOST_SPREAD = 64
 #: How a call is told of by its stage and number.
@@ -91,9 +94,20 @@ def check_outlines(bench: Bench, seat: Seat, stage: str) -> None:
             raise failing(
                 "other_type", f"tensor {place} is of {outline.dtype}, and of {expected.dtype} in the reference"
             )
-        _, size = extent(outline.shape, outline.strides, ITEM_SIZES[outline.dtype])
-        if len(outline.strides) != len(outline.shape) or size > MOST_SPREAD * (PAGE + bytes_of(expected)):
+        (_, size), (_, usual) = (extent(one.shape, one.strides, ITEM_SIZES[one.dtype]) for one in (outline, expected))
+        most = min(MOST_SPREAD * (PAGE + max(usual, bytes_of(expected))), RESULT_BYTES // len(others))
+        if len(outline.strides) != len(outline.shape) or size > most:
             raise failing("forged_messages", f"tensor {place} lies with strides of {list(outline.strides)} bytes")
+        if overlaps(outline) and not overlaps(expected):
+            steps = f"tensor {place} lies with strides of {list(outline.strides)} bytes"
+            raise failing("outputs_share_memory", f"{steps}: elements share memory, and none of the reference do")
+
+
+def check_places(bench: Bench, seat: Seat, turned: Turned, stage: str) -> None:
+    """Raise `Failing` where a result of a turn lies in an input, and none of the reference does."""
+    if not any(one.in_input for one in bench.outlines) and seat.lies_in_inputs(turned):
+        text = "a result lies in the memory of an input, and changes with it; that of the reference is its own"
+        raise Failing(Evidence("outputs_share_memory", text, stage, bench.case))
 
 
 def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, stage: str, call: int) -> None:

@@ -43,6 +43,10 @@ from opperf.parent.workers.pair_cpus import shared_cpus
 IMPOSSIBLE = 0.5
 #: By how many times calls of the reference may take more CPU time beside a candidate: their caches are shared.
 MOST_SLOWED = 1.5
+#: And from where on it has to be faster than the reference was alone, too.
+SOME_SLOWED = 1.2
+#: A candidate is not believed that saves less than this share of what it does in many calls where they come one by one.
+MOST_LONE = 0.5
 
 
 @dataclass(frozen=True)
@@ -227,9 +231,9 @@ class Judge:
 
     def _timed(self, candidate: str, contest: Contest, log: Log, remarks: Sequence[Evidence]) -> Judged:
         verdict = contest.verdict or Verdict("inconclusive", None, None, "nothing was timed", 0)
-        if contest.failure is not None:
-            verdict = replace(verdict, verdict="inconclusive", reason=contest.failure)
         ring = _speed(contest.decisive, verdict)
+        if doubt := contest.failure or doubt_of(verdict, ring, log, self._terms.rule.tolerance):
+            verdict = replace(verdict, verdict="inconclusive", reason=doubt)
         judged = self._judged(candidate, verdict.verdict, verdict.reason, remarks)
         judged = replace(judged, ring=ring, hot=_speed(log.hot), judged_by="ring", pairs=contest.pairs)
         floor = self._floor()
@@ -264,6 +268,22 @@ class Judge:
             problem=self._bench.problem.notes if self._bench.problem else (),
             workload=self._bench.problem.workload if self._bench.problem else {},
         )
+
+
+def doubt_of(verdict: Verdict, ring: Speed | None, log: Log, tolerance: float) -> str:
+    """Return why a candidate is not faster though the rounds that count say so; empty where it is."""
+    if verdict.verdict != "faster" or verdict.ratio is None or ring is None:
+        return ""
+    together, savings = ring.reference - ring.candidate, paired_test(log.savings) if log.savings else None
+    if savings is not None and savings.interval(0.95)[1] < MOST_LONE * together * 1e9:
+        each = [format_seconds(together), format_seconds(max(0.0, savings.mean / 1e9))]
+        return "it saves {} a call where many are asked for at once, and {} one by one".format(*each)
+    slowed = median(log.slowed) if len(log.slowed) >= LEAST_PAIRS else 1.0
+    if slowed > max(SOME_SLOWED, 1 / verdict.ratio):
+        return f"no faster than the reference before it was loaded: since then, that took {slowed:.2g} times as long"
+    if log.typical and median(log.typical) > -math.log1p(tolerance):
+        return "faster in rounds that nothing disturbed, and not in all: which ones are disturbed may be its own doing"
+    return ""
 
 
 def _speed(pairs: Sequence[PairValue], verdict: Verdict | None = None) -> Speed | None:

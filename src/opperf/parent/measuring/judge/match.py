@@ -7,6 +7,9 @@ The ring decides.
 Whoever wakes up finds the caches as others left them: of a ring turn that is part. `run` times none of that, so a hot
 time is what a long turn takes beyond a short one: by CPU time where calls only compute, as the clock counts all that
 comes between the two turns as time of the calls.
+
+Whoever is asked for many calls has the inputs of all of them from the first one on, and may compute them together. So
+a few turns show what one more call takes.
 """
 
 from __future__ import annotations
@@ -27,11 +30,12 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.documents.candidates import Evidence, Speed
 from opperf.parent.documents.comparison import PairValue
 from opperf.parent.measuring.judge.bench import Bench
-from opperf.parent.measuring.judge.failing import Failing, check_outlines, failure_of, inspect, with_slug
+from opperf.parent.measuring.judge.failing import Failing, check_outlines, check_places, failure_of, inspect, with_slug
 from opperf.parent.measuring.judge.seat import Seat, Turned
 from opperf.parent.measuring.judge.turns import (
     HOPELESS,
     LEAST_ROUNDS,
+    NOTHING,
     Empty,
     beyond,
     cpus,
@@ -39,6 +43,8 @@ from opperf.parent.measuring.judge.turns import (
     hopeless,
     late_share,
     round_of,
+    saved,
+    typical,
 )
 from opperf.parent.workers.pair import Pair
 from opperf.parent.workers.process import Worker
@@ -53,6 +59,8 @@ MOST_CALLS, MOST_HOT = 1024, 8192
 LEAD_SECONDS, HOT_SECONDS, LEAST_LEAD = 0.008, 0.008, 3
 #: Rounds of a pair that are timed hot too: nothing is decided by them, and each has twice the turns.
 HOT_ROUNDS = 8
+#: Rounds of a pair that show what one more call takes behind so many on values that are known.
+LONE_ROUNDS, KNOWN_CALLS = 12, 3
 #: Calls of a round that are inspected, chosen when it is over.
 INSPECTED = 2
 #: Rounds before them, which count for nothing.
@@ -75,14 +83,17 @@ MOST_LATE = 0.05
 class Log:
     """What the matches of one candidate have shown beside the ratios of the ring.
 
-    `slowed`: by how many times the reference took longer beside it than before it was loaded, by pair. `looked`
-    is when the first of them had its first rounds, by `time.monotonic`; `hopeless` what they showed of a candidate that
-    no further pair can make any better.
+    `slowed`: by how many times the reference took longer beside it than before it was loaded, by pair. `typical` are
+    log-ratios of candidate and reference by pair, of all rounds, whichever were disturbed, and `savings` by how many
+    nanoseconds less it takes for one more call. `looked` is when the first of them had its first rounds, by
+    `time.monotonic`; `hopeless` what they showed of a candidate that no further pair can make any better.
     """
 
     hot: list[PairValue] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
     slowed: list[float] = field(default_factory=list)
+    savings: list[float] = field(default_factory=list)
+    typical: list[float] = field(default_factory=list)
     looked: float | None = None
     hopeless: Speed | None = None
 
@@ -142,6 +153,7 @@ class Match(Pair):
         value = partial(pair_value, cpu_may_stand_in=one_cpu, least=0.0)
         if hot:
             self._log.hot.append(value(hot, by_cpu=one_cpu))
+        self._log.typical.append(typical(ring))
         return value(ring)
 
     def _rounds(self, base: Trial, new: Trial, patience: Patience) -> tuple[list[Round], list[Round]]:
@@ -163,26 +175,63 @@ class Match(Pair):
         empty = self._empty(range(calls))
         ring, hot = list[Round](), list[Round]()
         every: list[tuple[Turned, Turned]] = []
-        for number in range(WARM_ROUNDS):
-            slots = self._random.sample(range(bench.geometry.slots), calls)
-            self._ring(slots, number)
-            self._hot(slots[0], seconds)
+        has_changed = self._warm_up_both(calls, seconds)
         began = time.monotonic()
         while goes_on(ring, time.monotonic() - began, patience):
             slots = self._random.sample(range(bench.geometry.slots), calls)
             turns = self._ring(slots, WARM_ROUNDS + len(ring))
             every.append(turns)
-            ring.append(round_of(turns, empty))
+            ring.append(self._round(turns, empty))
             if seconds < LONG_CALL and len(hot) < HOT_ROUNDS:
                 hot.append(self._hot(slots[0], seconds))
             if self._log.looked is None and len(ring) == LEAST_ROUNDS:
                 self._look(ring)
                 self._prepare(anew=True)
         self._check_usage(every, new.side.threads)
+        if has_changed is not None and has_changed():
+            self.turn = 1
+            text = "a later call has changed the result of an earlier one"
+            raise Failing(Evidence("outputs_share_memory", text, "timed", bench.case))
+        if calls > 1:
+            self._log.savings += self._lone()
         beside = self._cost(turned.sample for turned, _ in every)
         if beside is not None and alone is not None:
             self._log.slowed.append(beside / alone)
         return ring, hot
+
+    def _warm_up_both(self, calls: int, seconds: float) -> Callable[[], bool] | None:
+        """Take rounds that count for nothing; what this returns says whether a result of the first is another by now.
+
+        Nobody may write into it: both sides keep one. What lies in an input changes with that.
+        """
+        has_changed = None
+        for number in range(WARM_ROUNDS):
+            slots = self._random.sample(range(self._bench.geometry.slots), calls)
+            turns = self._ring(slots, number)
+            if number == 0 and self._on_cpu and not any(one.in_input for one in self._bench.outlines):
+                place = self._random.randrange(calls)
+                _, has_changed = (seat.retain(one, place) for seat, one in zip(self._seats, turns))
+            self._hot(slots[0], seconds)
+        return has_changed
+
+    def _lone(self) -> list[float]:
+        """Return by how many nanoseconds less the candidate takes for one more call, on values of its own, by round."""
+        by_cpu = all(side.is_one_cpu for side in self._sides)
+        savings: list[float] = []
+        for _ in range(LONE_ROUNDS):
+            earlier, fresh = self._random.sample(range(self._bench.geometry.slots), 2)
+            rounds: dict[int, Round] = {}
+            for more in self._random.sample((0, 1), 2):
+                slots = (earlier,) * KNOWN_CALLS + (fresh,) * more
+                turns = self._turn(slots, ((fresh,) * more, ("plain",) * more))
+                rounds[more] = self._round(turns)
+                if more:
+                    inspect(self._bench, self._on(1), turns[1], KNOWN_CALLS, fresh, "timed", len(slots))
+            savings.append(saved(rounds[0], rounds[1], by_cpu=by_cpu))
+        return savings
+
+    def _round(self, turns: tuple[Turned, Turned], empty: Empty = NOTHING) -> Round:
+        return round_of(turns, empty, max(side.threads for side in self._sides) if self._on_cpu else None)
 
     def _look_early(self, calls: int) -> None:
         """Look by turns of few calls at a candidate that seems far slower; raises `Hopeless`.
@@ -193,7 +242,7 @@ class Match(Pair):
         self._warm_up(1, calls)
         empty, slots = self._empty(range(calls)), range(self._bench.geometry.slots)
         turns = [self._ring(self._random.sample(slots, calls), n) for n in range(WARM_ROUNDS + LEAST_ROUNDS)]
-        self._look([round_of(one, empty) for one in turns[WARM_ROUNDS:]])
+        self._look([self._round(one, empty) for one in turns[WARM_ROUNDS:]])
 
     def _look(self, rounds: Sequence[Round]) -> None:
         """Take the quick look; raises `Hopeless`."""
@@ -273,15 +322,24 @@ class Match(Pair):
 
     def _ring(self, slots: Sequence[int], number: int) -> tuple[Turned, Turned]:
         """Let both make a call on each slot, and inspect some of the candidate's."""
-        for place in self._order():  # who was awake last finds the caches as it left them
-            self._on(place).line_up(slots)
         kinds = [self._random.choice(HARDER) if self._random.randrange(ONE_IN) == 0 else "plain" for _ in slots]
-        self._bench.draw(slots, kinds)
-        with self._bench.stands.standstill():
-            turns = {place: self._on(place).go() for place in self._order()}
+        turns = self._turn(slots, (slots, kinds))
         candidate = self._on(1)
         for place in self._random.sample(range(len(slots)), min(INSPECTED, len(slots))):
             inspect(self._bench, candidate, turns[1], place, slots[place], "timed", number * len(slots) + place + 1)
+        check_places(self._bench, candidate, turns[1], "timed")
+        return turns
+
+    def _turn(
+        self, slots: Sequence[int], draws: tuple[Sequence[int], Sequence[str]] = ((), ()), repeat: int = 1
+    ) -> tuple[Turned, Turned]:
+        """Let both make the same calls, once some slots have values of these kinds."""
+        for place in self._order():  # who was awake last finds the caches as it left them
+            self._on(place).line_up(slots, repeat)
+        if draws[0]:
+            self._bench.draw(*draws)
+        with self._bench.stands.standstill():
+            turns = {place: self._on(place).go() for place in self._order()}
         return turns[0], turns[1]
 
     def _hot(self, slot: int, seconds: float) -> Round:
@@ -293,11 +351,8 @@ class Match(Pair):
         lead = max(LEAST_LEAD, min(MOST_HOT, lead))
         samples: dict[tuple[int, int], Sample] = {}
         for count in self._random.sample((lead, lead + calls), 2):
-            for place in self._order():
-                self._on(place).line_up((slot,), count)
-            with self._bench.stands.standstill():
-                turns = {place: self._on(place).go() for place in self._order()}
-            samples |= {(place, count): turned.sample for place, turned in turns.items()}
+            turns = self._turn((slot,), repeat=count)
+            samples |= {(place, count): turned.sample for place, turned in enumerate(turns)}
             inspect(self._bench, self._on(1), turns[1], 0, slot, "timed", count)
         base, new = (Samples((beyond(samples[place, lead + calls], samples[place, lead]),)) for place in (0, 1))
         return base, new

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from opperf.domain.dataclass import dataclass
@@ -92,6 +93,8 @@ class Seat:
         #: What stops the child while it imports.
         self._import: Freezer | None = None
         self.outlines: tuple[Outlined, ...] = ()
+        #: The call of the last turn whose result stays when others are lined up.
+        self._keep: int | None = None
 
     def wake(self) -> None:
         """Wait until the child has imported its framework, and put it to sleep; raises `OpperfError`."""
@@ -109,7 +112,8 @@ class Seat:
         with suppress(OSError, WorkerFailure):
             if self._freezer is None:
                 if self._import is None or self._import.mechanism != "group":
-                    self._import = of_start(self.worker.top)
+                    is_forked = self.worker.is_forked  # it may be a moment later
+                    self._import = of_start(self.worker.top, alone=not is_forked)
                 self._import.freeze()
 
     def release(self) -> None:
@@ -132,27 +136,39 @@ class Seat:
 
     def line_up(self, slots: Sequence[int], repeat: int = 1, *, empty: bool = False) -> None:
         """Tell it what it will be asked to call."""
-        self._ask(LineUp(tuple(slots), repeat, empty))
-        self._lined = len(slots) * repeat
+        self._ask(LineUp(tuple(slots), repeat, empty, self._keep))
+        self._lined, self._keep = len(slots) * repeat, None
 
     def go(self) -> Turned:
         """Let it make the calls that were lined up, and freeze it; raises `OperatorFailure` and `WorkerFailure`."""
+        with _of_living():
+            return self._go()
+
+    def _go(self) -> Turned:
         freezer = self.freezer
         cpu, waiting, own_waiting = freezer.cpu_ns(), freezer.waiting_ns(), _own_waiting()
-        began, faults = 0, _faults(self.worker.pid)
+        began = by_word = stopped = 0
+        faults = _faults(self.worker.pid)
 
         def let_go() -> None:
             nonlocal began
             began = time.perf_counter_ns()
             freezer.thaw()
 
-        try:
-            self.worker.ask(Go(), self._timeout, let_go)
+        def stop() -> None:
+            """Stop it before its word is read: a long one would give it as long."""
+            nonlocal by_word, stopped
             by_word = freezer.cpu_ns()
+            freezer.freeze()
+            stopped = time.perf_counter_ns()
+
+        self._check_rest()
+        try:
+            self.worker.ask(Go(), self._timeout, let_go, stop)
         finally:
-            if self.worker.alive:
+            if self.worker.alive and not stopped:
                 freezer.freeze()
-        awake = time.perf_counter_ns() - began
+        awake = stopped - began
         wall = self.worker.answered_ns - began
         waited = freezer.waiting_ns() - waiting
         clean = max(waited, _own_waiting() - own_waiting) <= MOST_WAITING * wall
@@ -185,25 +201,47 @@ class Seat:
     def copy(self, turned: Turned, place: int, into: memoryview) -> None:
         """Copy the result of one call of a turn out of the frozen process; raises `WorkerFailure`."""
         start = 0
-        several = len(self.outlines)
-        for one, address in zip(self.outlines, turned.addresses[place * several : (place + 1) * several]):
+        for one, address in zip(self.outlines, self._addresses_of(turned, place)):
             low, size = extent(one.shape, one.strides, ITEM_SIZES[one.dtype])
             into[start : start + size] = read_memory(self.worker.pid, address + low, size)
             start += size
 
-    def lies_in_inputs(self, turned: Turned, place: int) -> bool:
-        """Whether a result of one call of a turn lies in the memory that inputs are in."""
-        several = len(self.outlines)
-        results = turned.addresses[place * several : (place + 1) * several]
+    def lies_in_inputs(self, turned: Turned, place: int | None = None) -> bool:
+        """Whether a result of one call of a turn, or of any, lies in the memory that inputs are in."""
+        results = turned.addresses if place is None else self._addresses_of(turned, place)
         return any(address in span for span in self._inputs.spans(self.worker.pid) for address in results)
 
+    def retain(self, turned: Turned, place: int) -> Callable[[], bool]:
+        """Have the result of one call of a turn stay alive; what this returns says whether it is another one by now."""
+        self._keep = place
+        before = self._checksum(turned, place)
+        return lambda: self._checksum(turned, place) != before
+
+    def _checksum(self, turned: Turned, place: int) -> int:
+        total = 0
+        for one, address in zip(self.outlines, self._addresses_of(turned, place)):
+            low, size = extent(one.shape, one.strides, ITEM_SIZES[one.dtype])
+            total = zlib.crc32(read_memory(self.worker.pid, address + low, size), total)
+        return total
+
+    def _addresses_of(self, turned: Turned, place: int) -> tuple[int, ...]:
+        several = len(self.outlines)
+        return turned.addresses[place * several : (place + 1) * several]
+
+    def _check_rest(self) -> None:
+        """Raise `WorkerFailure` where its processes have run while they were stopped."""
+        if self.freezer.has_run():
+            raise WorkerFailure("its processes ran on while they were stopped", slug="works_after_return")
+
     def _ask(self, request: Request[R]) -> R:
-        freezer = self.freezer
-        try:
-            return self.worker.ask(request, self._timeout, freezer.thaw)
-        finally:
-            if self.worker.alive:
-                freezer.freeze()
+        with _of_living():
+            freezer = self.freezer
+            self._check_rest()
+            try:
+                return self.worker.ask(request, self._timeout, freezer.thaw)
+            finally:
+                if self.worker.alive:
+                    freezer.freeze()
 
     def close(self) -> None:
         """End the child, whatever it would do instead."""
@@ -212,6 +250,15 @@ class Seat:
                 one.close()
         self.worker.kill()
         self._answers.close()
+
+
+@contextmanager
+def _of_living() -> Iterator[None]:
+    """Read of a process what only one that lives has; raises `WorkerFailure` for one that has ended."""
+    try:
+        yield
+    except OSError as problem:
+        raise WorkerFailure(f"the child ended between requests ({problem.strerror})", slug="exit") from problem
 
 
 def _silent(_: str) -> None:

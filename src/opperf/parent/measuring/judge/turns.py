@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
@@ -31,6 +32,10 @@ class Empty:
     cpu_ns: int
 
 
+#: A turn that is taken as it is.
+NOTHING = Empty(0, 0)
+
+
 def goes_on(rounds: Sequence[Round], seconds: float, patience: Patience) -> bool:
     """Return whether a pair needs another round after these seconds: until its ratio is known as well as it has to be.
 
@@ -58,6 +63,24 @@ def late_share(turns: Sequence[tuple[Turned, Turned]]) -> float:
     base, new = (median(turned.late_ns for turned in several) for several in zip(*turns))
     late = new - base - FREEZING
     return float(max(0.0, late / max(1.0, median(turned.sample.cpu_ns for _, turned in turns))))
+
+
+def saved(short: Round, long: Round, *, by_cpu: bool = False) -> int:
+    """Return by how many nanoseconds less the candidate takes for what long turns have more than short ones.
+
+    `by_cpu` counts CPU time, which neighbours hardly change.
+
+    >>> def turns(base, new): return Samples((Sample(1, base, 0),)), Samples((Sample(1, new, 0),))
+    >>> saved(turns(60_000, 50_000), turns(80_000, 60_000))
+    10000
+    """
+    base, new = (_time(long[place], by_cpu) - _time(short[place], by_cpu) for place in (0, 1))
+    return base - new
+
+
+def _time(turn: Samples, by_cpu: bool) -> int:
+    (sample,) = turn.samples
+    return sample.cpu_ns if by_cpu else sample.wall_ns
 
 
 def hopeless(rounds: Sequence[Round]) -> Speed | None:
@@ -101,12 +124,25 @@ def beyond(long: Sample, short: Sample) -> Sample:
     )
 
 
-def round_of(turns: tuple[Turned, Turned], empty: Empty) -> Round:
-    """Return a round without what the words cost that start and end a turn, by either clock."""
-    base, new = (Samples((_less(turned.sample, empty),)) for turned in turns)
+def round_of(turns: tuple[Turned, Turned], empty: Empty, threads: int | None = None) -> Round:
+    """Return a round without what the words cost that start and end a turn, by either clock.
+
+    On as many CPUs as sides have `threads`, calls take no less than their CPU time: where they seem to, some of it came
+    after the word. None says that CPU time tells nothing of them.
+    """
+    base, new = (Samples((_less(turned.sample, empty, threads),)) for turned in turns)
     return base, new
 
 
-def _less(sample: Sample, empty: Empty) -> Sample:
+def _less(sample: Sample, empty: Empty, threads: int | None) -> Sample:
     wall, cpu = max(1, sample.wall_ns - empty.wall_ns), max(1, sample.cpu_ns - empty.cpu_ns)
-    return replace(sample, wall_ns=wall, cpu_ns=cpu)
+    return replace(sample, wall_ns=wall if threads is None else max(wall, cpu // threads), cpu_ns=cpu)
+
+
+def typical(rounds: Sequence[Round]) -> float:
+    """Return the log-ratio of candidate and reference by the clock in the typical round, disturbed or not.
+
+    Which turns are disturbed is partly a candidate's own doing, and so is which ones count.
+    """
+    walls = [[min(turn.seconds(clean_only=False)) for turn in turns] for turns in rounds]
+    return median(math.log(new / base) for base, new in walls)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from opperf.domain.measurement import Sample, Samples
@@ -10,11 +11,14 @@ from opperf.parent.measuring.judge.seat import Turned
 from opperf.parent.measuring.judge.turns import (
     LEAST_ROUNDS,
     MOST_ROUNDS,
+    NOTHING,
     PAIR_SECONDS,
     cpus,
     goes_on,
     hopeless,
     late_share,
+    round_of,
+    typical,
 )
 from opperf.parent.workers.rounds import Patience, Round
 
@@ -81,3 +85,15 @@ def test_work_that_comes_after_the_word_is_seen_though_its_result_is_right() -> 
     assert late_share([(late(0.0005), late(0.0005))] * 3) == 0.0  # the reference does so too
     assert round(late_share([(late(0.0), late(0.00105))] * 3), 3) == 0.5 > MOST_LATE
     assert late_share([(late(0.0), late(0.0))] * 3 + [(late(0.0), late(0.0011))] * 2) == 0.0  # not as a rule
+
+
+def test_calls_count_for_no_less_than_their_cpu_time() -> None:
+    turns = turned(1.5, 1.4, 1.6), turned(1.2, 1.5, 1.6)  # what is missing came after the word
+    assert [side.seconds() for side in round_of(turns, NOTHING, 1)] == [[1.5], [1.5]]
+    assert [side.seconds() for side in round_of(turns, NOTHING, 2)] == [[1.5], [1.2]]
+    assert [side.seconds() for side in round_of(turns, NOTHING)] == [[1.5], [1.2]]  # of a device it says nothing
+
+
+def test_the_typical_round_is_that_of_all_whichever_count() -> None:
+    disturbed = Samples((replace(turn(2.0).samples[0], clean=False),))
+    assert typical([(turn(1.0), turn(0.5)), *[(turn(1.0), disturbed)] * 2]) == math.log(2.0)

@@ -1,0 +1,89 @@
+"""What a candidate's process says of its results, and where they lie, is held against what the reference's do."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from opperf.domain.case import Case
+from opperf.domain.message.replies import Outlined
+from opperf.parent.documents.candidates import Evidence, Speed
+from opperf.parent.documents.comparison import Verdict
+from opperf.parent.measuring.judge.checks import Checks, Stage
+from opperf.parent.measuring.judge.failing import Failing, check_outlines, check_places
+from opperf.parent.measuring.judge.judge import doubt_of
+from opperf.parent.measuring.judge.match import Log
+
+CASE = Case("flip")
+PLAIN = Outlined((256, 512), "float32", (2048, 4))
+REPEATED = Outlined((256, 512), "float32", (4, 0))
+WIDE = Outlined((256, 512), "float32", (400 * 2048, 4))
+
+
+def bench(*outlines: Outlined) -> Any:
+    return SimpleNamespace(case=CASE, outlines=outlines)
+
+
+def seat(*outlines: Outlined, lies_in_inputs: bool = False) -> Any:
+    return SimpleNamespace(outlines=outlines, lies_in_inputs=lambda _: lies_in_inputs)
+
+
+@pytest.mark.parametrize(("found", "slug"), [(REPEATED, "outputs_share_memory"), (WIDE, "forged_messages")])
+def test_elements_lie_as_oddly_as_those_of_the_reference_do_and_no_more(found: Outlined, slug: str) -> None:
+    check_outlines(bench(PLAIN), seat(PLAIN), "tiny")
+    check_outlines(bench(found), seat(found), "tiny")
+    with pytest.raises(Failing) as caught:
+        check_outlines(bench(PLAIN), seat(found), "tiny")
+    assert caught.value.slug == slug
+
+
+def test_a_result_lies_in_an_input_only_where_that_of_the_reference_does() -> None:
+    in_input = Outlined(PLAIN.shape, PLAIN.dtype, PLAIN.strides, in_input=True)
+    turned: Any = None
+    check_places(bench(in_input), seat(PLAIN, lies_in_inputs=True), turned, "timed")
+    check_places(bench(PLAIN), seat(PLAIN), turned, "timed")
+    with pytest.raises(Failing, match="lies in the memory of an input"):
+        check_places(bench(PLAIN), seat(PLAIN, lies_in_inputs=True), turned, "timed")
+
+
+def test_who_dies_at_one_size_beside_it_is_not_asked_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Stage] = []
+    child = SimpleNamespace(worker=SimpleNamespace(alive=True))
+
+    def die(_: Checks, seat: Any, trial: Any, stage: Stage, reach: Any) -> None:
+        asked.append(stage)
+        seat.worker.alive = False
+        raise Failing(Evidence("fails", "the child was killed by SIGSEGV", stage.name, CASE))
+
+    monkeypatch.setattr(Checks, "_check", die)
+    every = [Stage("other", CASE)] * 2
+    (remark,) = Checks.check(object.__new__(Checks), child, None, every, lambda _: None)  # type: ignore[arg-type]
+    assert (remark.slug, len(asked)) == ("listed_sizes_only", 1)
+
+
+def doubt(ratio: float, savings: list[float], typical: list[float], slowed: float = 1.0) -> str:
+    """Say what is doubted of a candidate whose reference takes 20 us."""
+    verdict = Verdict("faster", ratio, (ratio / 1.01, ratio * 1.01), "", 5)
+    ring = Speed(20e-6 * ratio, 20e-6, 1 / ratio, (1 / ratio, 1 / ratio))
+    return doubt_of(verdict, ring, Log(savings=savings, typical=typical, slowed=[slowed] * 3), 0.02)
+
+
+def test_who_is_faster_with_many_calls_at_once_alone_is_not_faster() -> None:
+    nothing, half, unclear = [300.0, -500, 0, 700, -200], [10_100.0, 9_900, 10_300], [-9_000.0, 12_000, 3_000, 1_000]
+    assert "it saves 18.0 us a call where many are asked for at once" in doubt(0.1, nothing, [-2.3] * 5)
+    assert not doubt(0.5, half, [-0.7] * 5)
+    assert not doubt(0.5, unclear, [-0.7] * 5)
+    assert not doubt(0.5, [], [-0.7] * 5)  # a turn has one call
+
+
+def test_who_is_faster_in_undisturbed_rounds_alone_is_not_faster() -> None:
+    assert "disturbed" in doubt(0.5, [], [0.01, -0.01, 0.02])
+    assert not doubt(0.5, [], [-0.6, -0.7, 0.5])
+
+
+def test_who_slows_the_reference_has_to_be_faster_than_that_was_alone() -> None:
+    assert "since then, that took 1.3 times as long" in doubt(0.8, [], [-0.2] * 5, slowed=1.3)
+    assert not doubt(0.5, [], [-0.7] * 5, slowed=1.3)
+    assert not doubt(0.9, [], [-0.1] * 5, slowed=1.15)  # caches are shared
