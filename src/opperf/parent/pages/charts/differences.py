@@ -40,11 +40,12 @@ class Differences:
         bottom = 4.0 + step * len(self.rows)
         values = [row.value for row in self.rows]
         axis = Axis(*_ends(values), left, right, self.show, log=False)
-        axis.draw(drawing, 4.0, bottom)
         axis.name(drawing, bottom + 15)
-        drawing.line(axis.at(0), 4.0, axis.at(0), bottom, "zero")
         for place, row in enumerate(self.rows):
             top = 4.0 + step * place
+            strip = top if roomy else top + 2 * LINE  # no line crosses a text
+            axis.draw(drawing, strip, top + step)
+            drawing.line(axis.at(0), strip, axis.at(0), top + step, "zero")
             drawing.two_lines(top, row.label, row.detail, rooms)
             level = "slower" if row.value > 0 else "faster"
             drawing.text(width, top + (20 if roomy else 14), row.figures, f"right {level}")
