@@ -89,7 +89,7 @@ def fork_on_request(requests: socket.socket) -> tuple[dict[str, Any], list[int]]
     while True:
         text, descriptors, _, _ = socket.recv_fds(requests, LONGEST, 4)
         if not text:
-            sys.exit()
+            os._exit(0)  # a framework takes a second to end by itself
         reads_gate, writes_gate = os.pipe()
         between = os.fork()
         if between == 0:
