@@ -109,6 +109,7 @@ def bare() -> dict[str, object]:
 
     general: Any = SimpleNamespace(
         synchronize=lambda device: told.append(str(device)),
+        set_device_index=told.append,
         memory_stats=lambda device: dict(statistics),
         memory_allocated=lambda device: 0,
         get_memory_info=lambda device: (100, 200),
@@ -118,7 +119,7 @@ def bare() -> dict[str, object]:
     device.wait()
     timer = device.timer()
     assert timer is not None
-    seen: dict[str, object] = {"waited for": told[:1], "nanoseconds": timer.elapsed(), "events": Event.recorded}
+    seen: dict[str, object] = {"chosen and waited for": told[:2], "nanoseconds": timer.elapsed(), "events": Event.recorded}
     work = Work(call, (), {}, nullcontext)
     seen["untold memory"] = [device.live_memory(), device.memory(work, ())]
     statistics |= {f"allocated_bytes.all.{name}": 8 for name in ("current", "peak", "allocated")}

@@ -36,7 +36,7 @@ def test_what_pytorch_keeps_for_later_tensors_is_free_and_a_child_that_shares_a_
 
 def test_what_the_module_of_a_registered_device_lacks_pytorch_has_for_any_device(seen: dict[str, Any]) -> None:
     assert seen["bare"] == {
-        "waited for": ["bare:0"],
+        "chosen and waited for": [0, "bare:0"],
         "nanoseconds": 500_000,
         "events": 2,
         "untold memory": [None, None],

@@ -58,7 +58,7 @@ class Accelerator:
         self._module: ModuleType = getattr(torch, self.kind)
         self._place = () if self.kind == "mps" else (device,)  # of which there is one
         self._synchronize = _synchronize(self.kind)
-        self._call("set_device")
+        self._call("set_device", (device.index,))  # a number, which is all that some modules take
         self._share = memory_share(os.environ)
         if self._share < 1:
             self._call("set_per_process_memory_fraction", (self._share, *self._place))
