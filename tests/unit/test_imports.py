@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from tests.each import each
+from tests.source import statements, trees
 
 import opperf
 from opperf.parent.workers.package import AT_HOME
@@ -33,21 +34,27 @@ CONFINES = {"landlockpy", "pyseccomp"}
 COMMAND_LINES = re.compile(r"compat/\w+/(__main__\.py|command/)")
 
 
+@cache
 def modules() -> list[str]:
     return sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 
 
 @cache
+def imported() -> dict[str, frozenset[str]]:
+    """Return the packages that each module imports, wherever in it, but for type checking."""
+    return {path.as_posix(): frozenset(_outside(tree)) for path, tree in trees(PACKAGE).items()}
+
+
 def outside(module: str) -> frozenset[str]:
-    """Return the packages that a module imports, wherever in it, but for type checking."""
-    return frozenset(_outside(module))
+    """Return the packages that a module imports."""
+    return imported()[module]
 
 
-def _outside(module: str) -> Iterator[str]:
-    nodes = list(ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))))
-    checks = [node for node in nodes if isinstance(node, ast.If) and "TYPE_CHECKING" in vars(node.test).values()]
-    typing_only = {inner for node in checks for inner in ast.walk(node)}
-    for node in nodes:
+def _outside(tree: ast.Module) -> Iterator[str]:
+    own = [*statements(tree)]
+    checks = [node for node in own if isinstance(node, ast.If) and "TYPE_CHECKING" in vars(node.test).values()]
+    typing_only = {inner for node in checks for inner in statements(node)}
+    for node in own:
         if node in typing_only:
             continue
         if isinstance(node, ast.Import):

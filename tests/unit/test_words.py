@@ -14,7 +14,7 @@ from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from tests.source import trees
+from tests.source import nodes, trees
 
 import opperf
 
@@ -173,7 +173,7 @@ FOREIGN = {
 
 def names(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """Yield every identifier of a module with its line; of what is imported, the name in this module."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         name = getattr(node, NAMING.get(type(node), ""), None)
         if isinstance(node, ast.alias):
             name = node.asname or node.name.rpartition(".")[2]
@@ -208,7 +208,7 @@ def long_pronouns(module: ast.Module) -> Iterator[tuple[str, int]]:
 
 def return_what(module: ast.Module) -> Iterator[int]:
     """Yield the lines of functions and classes whose docstring begins with "Return what"."""
-    for node in ast.walk(module):
+    for node in nodes(module):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and (ast.get_docstring(node) or "").startswith(
             "Return what"
         ):
@@ -217,7 +217,7 @@ def return_what(module: ast.Module) -> Iterator[int]:
 
 def docstrings(module: ast.Module) -> Iterator[ast.Constant]:
     """Yield the docstrings of a module, its classes and its functions."""
-    for node in ast.walk(module):
+    for node in nodes(module):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and node.body:
             first = node.body[0]
             if (
@@ -258,7 +258,7 @@ def unknown_names(modules: Mapping[Path, ast.Module]) -> list[str]:
 
 def _texts(module: ast.Module, documentation: Container[int]) -> Iterator[str]:
     """Yield the texts of a module that are no documentation, and the modules that it imports."""
-    for node in ast.walk(module):
+    for node in nodes(module):
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str) and id(node) not in documentation:
                 yield node.value
@@ -279,11 +279,11 @@ def check_rooms(places: Mapping[Path, list[str]], most: Mapping[str, int]) -> No
 
 @pytest.fixture(scope="module")
 def modules() -> Iterator[dict[Path, ast.Module]]:
-    """Every module by its place; what looks for objects that can be dropped leaves them alone meanwhile."""
+    """Every module by its place; what looks for objects that can be dropped leaves them alone."""
     modules = trees(ROOT)
     gc.freeze()
     yield modules
-    gc.unfreeze()
+    nodes.cache_clear()
 
 
 def test_no_identifier_is_a_retired_word(modules: dict[Path, ast.Module]) -> None:
