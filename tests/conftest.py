@@ -43,7 +43,8 @@ QUICK = ("unit", "functional", "frameworks", "docs")
 FORKING = ("functional", "docs", "conformance", "backends", "devices")
 
 
-#: The files that take 20 s of CPU time or more, longest first: with one left at the end, other cores would idle.
+#: The files that take 20 s of CPU time or more, longest first: with one left at the end, other cores would idle. And
+#: those that read all code, which would be the very last by their names.
 LONGEST = (
     "conformance/test_results.py",
     "functional/test_judge.py",
@@ -70,6 +71,7 @@ LONGEST = (
     "compat/test_mxnet_opperf.py",
     "backends/test_torch_registry.py",
     "processes/test_capture.py",
+    *(f"unit/test_{name}.py" for name in ("words", "imports", "tests", "defaults")),
 )
 
 
