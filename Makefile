@@ -13,6 +13,9 @@ export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/opperf-mypy
 # So does what Hypothesis reads of one, and the examples that failed.
 export HYPOTHESIS_STORAGE_DIRECTORY ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/opperf-hypothesis
 
+# Tests wait for what they start: one process more than there are cores keeps the cores busy.
+export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr $$(nproc) + 1)
+
 # A file of tests stays in one process, with what it has started; the longest come first (tests/conftest.py).
 # `exec`, so that it is what `make` passes SIGTERM to, and no shell between. Its slowest tests are told, so that a new one
 # is seen.
@@ -35,9 +38,8 @@ picture: $(BIN)/.ready  ## measure again for the picture in README.md: about thr
 test: $(BIN)/.ready  ## what answers in minutes, without a network: units, and every command on the null framework and NumPy
 	$(PYTEST) -m "not slow" $(QUICK)
 
-# Slow tests wait for what they start: one process more than there are cores keeps the cores busy.
 test-all: test  ## every test: those of `make test` first, then the rest
-	$(PYTEST) -m slow --numprocesses $$(($$(nproc) + 1))
+	$(PYTEST) -m slow
 
 lint: $(BIN)/.ready  ## style, types, what may import what, and the schemas of workflows and forms
 	$(BIN)/ruff check .
