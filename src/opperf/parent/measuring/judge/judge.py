@@ -23,7 +23,7 @@ from opperf.domain.judging import bytes_of
 from opperf.domain.peaks import Peaks
 from opperf.domain.plan import UNCHECKED, Settings, Trial
 from opperf.domain.problem import OpenedProblem
-from opperf.domain.units import format_seconds
+from opperf.domain.units import format_factor, format_seconds
 from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, paired_test
 from opperf.parent.documents.candidates import Evidence, Judged, Speed
 from opperf.parent.documents.comparison import PairValue, Verdict
@@ -45,7 +45,8 @@ IMPOSSIBLE = 0.5
 MOST_SLOWED = 1.5
 #: And from where on it has to be faster than the reference was alone, too.
 SOME_SLOWED = 1.2
-#: A candidate is not believed that saves less than this share of what it does in many calls where they come one by one.
+#: A candidate is not believed that saves less than this share of what it does in many calls where they come one by one,
+#: or where all are alike, as logarithms go.
 MOST_LONE = 0.5
 
 
@@ -231,11 +232,11 @@ class Judge:
 
     def _timed(self, candidate: str, contest: Contest, log: Log, remarks: Sequence[Evidence]) -> Judged:
         verdict = contest.verdict or Verdict("inconclusive", None, None, "nothing was timed", 0)
-        ring = _speed(contest.decisive, verdict)
-        if doubt := contest.failure or doubt_of(verdict, ring, log, self._terms.rule.tolerance):
+        ring, hot = _speed(contest.decisive, verdict), _speed(log.hot)
+        if doubt := contest.failure or doubt_of(verdict, (ring, hot), log, self._terms.rule.tolerance):
             verdict = replace(verdict, verdict="inconclusive", reason=doubt)
         judged = self._judged(candidate, verdict.verdict, verdict.reason, remarks)
-        judged = replace(judged, ring=ring, hot=_speed(log.hot), judged_by="ring", pairs=contest.pairs)
+        judged = replace(judged, ring=ring, hot=hot, judged_by="ring", pairs=contest.pairs)
         floor = self._floor()
         if ring is not None and floor is not None and ring.candidate < IMPOSSIBLE * floor:
             text = f"{format_seconds(ring.candidate)} a call; at its peaks this machine needs {format_seconds(floor)}"
@@ -270,10 +271,19 @@ class Judge:
         )
 
 
-def doubt_of(verdict: Verdict, ring: Speed | None, log: Log, tolerance: float) -> str:
-    """Return why a candidate is not faster though the rounds that count say so; empty where it is."""
+def doubt_of(verdict: Verdict, speeds: tuple[Speed | None, Speed | None], log: Log, tolerance: float) -> str:
+    """Return why a candidate is not faster though the rounds that count say so; empty where it is.
+
+    `speeds` are those of ring and hot turns.
+    """
+    ring, hot = speeds
     if verdict.verdict != "faster" or verdict.ratio is None or ring is None:
         return ""
+    if log.in_cache and hot is not None and hot.interval[1] < ring.speedup**MOST_LONE:
+        many, same = map(format_factor, (ring.speedup, hot.speedup))
+        return (
+            f"{many} times as fast where many calls are asked for at once, and {same} times in calls that are all alike"
+        )
     together, savings = ring.reference - ring.candidate, paired_test(log.savings) if log.savings else None
     if savings is not None and savings.interval(0.95)[1] < MOST_LONE * together * 1e9:
         each = [format_seconds(together), format_seconds(max(0.0, savings.mean / 1e9))]

@@ -57,6 +57,8 @@ MOST_CALLS, MOST_HOT = 1024, 8192
 #: What a short hot turn takes, in seconds, what a long one takes beyond it, and the calls of a short one at least. A
 #: process that was stopped is 3 to 6 % slower for some milliseconds, and a longer turn is disturbed more evenly.
 LEAD_SECONDS, HOT_SECONDS, LEAST_LEAD = 0.008, 0.008, 3
+#: Bytes of the inputs of a turn, up to which they are all as near to the CPU as those of a hot one.
+CACHED = 1 << 19
 #: Rounds of a pair that are timed hot too: nothing is decided by them, and each has twice the turns.
 HOT_ROUNDS = 8
 #: Rounds of a pair that show what one more call takes behind so many on values that are known.
@@ -85,14 +87,16 @@ class Log:
 
     `slowed`: by how many times the reference took longer beside it than before it was loaded, by pair. `typical` are
     log-ratios of candidate and reference by pair, of all rounds, whichever were disturbed, and `savings` by how many
-    nanoseconds less it takes for one more call. `looked` is when the first of them had its first rounds, by
-    `time.monotonic`; `hopeless` what they showed of a candidate that no further pair can make any better.
+    nanoseconds less it takes for one more call. `in_cache`, all that a turn reads stays near the CPU. `looked` is when
+    the first of them had its first rounds, by `time.monotonic`; `hopeless` what they showed of a candidate that no
+    further pair can make any better.
     """
 
     hot: list[PairValue] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
     slowed: list[float] = field(default_factory=list)
     savings: list[float] = field(default_factory=list)
+    in_cache: bool = False
     typical: list[float] = field(default_factory=list)
     looked: float | None = None
     hopeless: Speed | None = None
@@ -165,6 +169,7 @@ class Match(Pair):
         calls = max(1, min(MOST_CALLS, math.ceil(TURN_SECONDS / seconds)))
         self._take(0, base, max(2, calls))
         calls = min(calls, bench.geometry.slots)
+        self._log.in_cache = calls > 1 and calls * bench.input_bytes <= CACHED
         alone = self._warm_up(0, calls)
         self._take(1, new)
         # What the reference has done by now the candidate does too: a fresh heap gives memory that nobody has touched.

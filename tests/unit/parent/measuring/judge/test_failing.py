@@ -19,6 +19,7 @@ from opperf.parent.measuring.judge.match import Log
 CASE = Case("flip")
 PLAIN = Outlined((256, 512), "float32", (2048, 4))
 REPEATED = Outlined((256, 512), "float32", (4, 0))
+SPEEDS = ((2.5, 2.4, 2.6), (0.9, 0.8, 1.1), (1.2, 0.7, 2.0))
 WIDE = Outlined((256, 512), "float32", (400 * 2048, 4))
 
 
@@ -67,7 +68,7 @@ def doubt(ratio: float, savings: list[float], typical: list[float], slowed: floa
     """Say what is doubted of a candidate whose reference takes 20 us."""
     verdict = Verdict("faster", ratio, (ratio / 1.01, ratio * 1.01), "", 5)
     ring = Speed(20e-6 * ratio, 20e-6, 1 / ratio, (1 / ratio, 1 / ratio))
-    return doubt_of(verdict, ring, Log(savings=savings, typical=typical, slowed=[slowed] * 3), 0.02)
+    return doubt_of(verdict, (ring, None), Log(savings=savings, typical=typical, slowed=[slowed] * 3), 0.02)
 
 
 def test_who_is_faster_with_many_calls_at_once_alone_is_not_faster() -> None:
@@ -76,6 +77,19 @@ def test_who_is_faster_with_many_calls_at_once_alone_is_not_faster() -> None:
     assert not doubt(0.5, half, [-0.7] * 5)
     assert not doubt(0.5, unclear, [-0.7] * 5)
     assert not doubt(0.5, [], [-0.7] * 5)  # a turn has one call
+
+
+def test_what_is_all_in_the_cache_is_as_fast_where_all_calls_are_alike() -> None:
+    verdict = Verdict("faster", 0.4, (0.39, 0.41), "", 5)
+    ring, hot, wide = (Speed(1e-6, 1e-6, each, (low, high)) for each, low, high in SPEEDS)
+    for in_cache, speed, is_doubted in (
+        (True, hot, True),
+        (False, hot, False),
+        (True, wide, False),
+        (True, ring, False),
+    ):
+        doubts = doubt_of(verdict, (ring, speed), Log(in_cache=in_cache, typical=[-0.9] * 5), 0.02)
+        assert ("calls that are all alike" in doubts) == is_doubted
 
 
 def test_who_is_faster_in_undisturbed_rounds_alone_is_not_faster() -> None:
