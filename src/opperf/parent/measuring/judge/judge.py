@@ -46,7 +46,7 @@ MOST_SLOWED = 1.5
 #: And from where on it has to be faster than the reference was alone, too.
 SOME_SLOWED = 1.2
 #: A candidate is not believed that saves less than this share of what it does in many calls where they come one by one,
-#: or where all are alike, as logarithms go.
+#: or, as logarithms go, where all are alike, or in the typical round.
 MOST_LONE = 0.5
 
 
@@ -233,7 +233,7 @@ class Judge:
     def _timed(self, candidate: str, contest: Contest, log: Log, remarks: Sequence[Evidence]) -> Judged:
         verdict = contest.verdict or Verdict("inconclusive", None, None, "nothing was timed", 0)
         ring, hot = _speed(contest.decisive, verdict), _speed(log.hot)
-        if doubt := contest.failure or doubt_of(verdict, (ring, hot), log, self._terms.rule.tolerance):
+        if doubt := contest.failure or doubt_of(verdict, (ring, hot), log):
             verdict = replace(verdict, verdict="inconclusive", reason=doubt)
         judged = self._judged(candidate, verdict.verdict, verdict.reason, remarks)
         judged = replace(judged, ring=ring, hot=hot, judged_by="ring", pairs=contest.pairs)
@@ -271,7 +271,7 @@ class Judge:
         )
 
 
-def doubt_of(verdict: Verdict, speeds: tuple[Speed | None, Speed | None], log: Log, tolerance: float) -> str:
+def doubt_of(verdict: Verdict, speeds: tuple[Speed | None, Speed | None], log: Log) -> str:
     """Return why a candidate is not faster though the rounds that count say so; empty where it is.
 
     `speeds` are those of ring and hot turns.
@@ -291,7 +291,7 @@ def doubt_of(verdict: Verdict, speeds: tuple[Speed | None, Speed | None], log: L
     slowed = median(log.slowed) if len(log.slowed) >= LEAST_PAIRS else 1.0
     if slowed > max(SOME_SLOWED, 1 / verdict.ratio):
         return f"no faster than the reference before it was loaded: since then, that took {slowed:.2g} times as long"
-    if log.typical and median(log.typical) > -math.log1p(tolerance):
+    if log.typical and median(log.typical) > MOST_LONE * math.log(verdict.ratio):
         return "faster in rounds that nothing disturbed, and not in all: which ones are disturbed may be its own doing"
     return ""
 

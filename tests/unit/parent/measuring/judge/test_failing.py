@@ -68,7 +68,7 @@ def doubt(ratio: float, savings: list[float], typical: list[float], slowed: floa
     """Say what is doubted of a candidate whose reference takes 20 us."""
     verdict = Verdict("faster", ratio, (ratio / 1.01, ratio * 1.01), "", 5)
     ring = Speed(20e-6 * ratio, 20e-6, 1 / ratio, (1 / ratio, 1 / ratio))
-    return doubt_of(verdict, (ring, None), Log(savings=savings, typical=typical, slowed=[slowed] * 3), 0.02)
+    return doubt_of(verdict, (ring, None), Log(savings=savings, typical=typical, slowed=[slowed] * 3))
 
 
 def test_who_is_faster_with_many_calls_at_once_alone_is_not_faster() -> None:
@@ -88,7 +88,7 @@ def test_what_is_all_in_the_cache_is_as_fast_where_all_calls_are_alike() -> None
         (True, wide, False),
         (True, ring, False),
     ):
-        doubts = doubt_of(verdict, (ring, speed), Log(in_cache=in_cache, typical=[-0.9] * 5), 0.02)
+        doubts = doubt_of(verdict, (ring, speed), Log(in_cache=in_cache, typical=[-0.9] * 5))
         assert ("calls that are all alike" in doubts) == is_doubted
 
 
