@@ -49,6 +49,9 @@ VERBS = (
     "env",
 )
 
+#: What asks for help.
+HELP = {"help_option_names": ["-h", "--help"]}
+
 
 @cache
 def _application(verb: str) -> typer.Typer:
@@ -63,7 +66,9 @@ def _application(verb: str) -> typer.Typer:
 
 @cache
 def _command(verb: str) -> Command:
-    return get_command(_application(verb))
+    command = get_command(_application(verb))
+    command.context_settings.update(HELP)  # also where it is asked apart from the group, which would hand it on
+    return command
 
 
 class Commands(Mapping[str, "Command"]):
@@ -110,7 +115,7 @@ app = typer.Typer(
     cls=Verbs,
     help="Measure deep-learning operators on any framework, with numbers you can trust.",
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
