@@ -463,7 +463,7 @@ def test_calls_of_python_cost_a_few_bytes_each(profiled: Callable[..., Ran]) -> 
 
 #: Operators for some seconds, or until they are no longer recorded, between which a tensor comes, stays, or comes and
 #: goes; then whether they are. Memory is looked at five times as often as usual, so that the least time for which it
-#: counts is over in a second.
+#: counts is over in a second. However long a tensor takes to come, it is gone for twice as long.
 LONG = """
 import sys, time, torch
 from opperf.child.backends.torch import memory_guard
@@ -474,8 +474,9 @@ until = time.monotonic() + {seconds}
 while time.monotonic() < until and profiler._is_profiler_enabled:
     for _ in range({operators}):
         torch.add(square, square)
+    begin = time.monotonic()
     {tensor}
-    time.sleep(0.02)
+    time.sleep(max(0.02, 2 * (time.monotonic() - begin)))
 print(profiler._is_profiler_enabled)
 sys.exit(7)
 """
