@@ -67,8 +67,15 @@ def _application(verb: str) -> typer.Typer:
 @cache
 def _command(verb: str) -> Command:
     command = get_command(_application(verb))
-    command.context_settings.update(HELP)  # also where it is asked apart from the group, which would hand it on
+    _offer_help(command)
     return command
+
+
+def _offer_help(command: Command) -> None:
+    """Give a command both options of help, also where it is asked apart from the group that would hand them on."""
+    command.context_settings.update(HELP)
+    for part in getattr(command, "commands", {}).values():
+        _offer_help(part)
 
 
 class Commands(Mapping[str, "Command"]):
