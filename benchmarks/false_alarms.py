@@ -52,8 +52,8 @@ from opperf.parent.documents.comparison import PairValue
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, outcome
 from opperf.parent.workers.duel import Duel
-from opperf.parent.workers.process import start
 from opperf.parent.workers.rounds import Patience
+from opperf.parent.workers.starting import start
 
 EFFECTS = {"A/A": 1.0, "+1 %": 1.01, "+2 %": 1.02, "+3 %": 1.03, "+5 %": 1.05, "+10 %": 1.10}
 #: Those that are measured at the default tolerance, and at another one.

@@ -109,7 +109,8 @@ RULES = {
     ),
     "parent.workers.placement": ("OFFSET_BYTES",),
     "parent.workers.pool": ("DESCRIBE_TIMEOUT", "MOST_HELD"),
-    "parent.workers.process": ("MEMORY_SHARE", "START_TIMEOUT"),
+    "parent.workers.process": ("START_TIMEOUT",),
+    "parent.workers.starting": ("MEMORY_SHARE",),
     "parent.workers.supervision": ("GRACE",),
 }
 

@@ -205,7 +205,7 @@ def test_a_number_of_jobs_that_cannot_be_had_is_refused(opperf: Opperf, words: t
 def test_what_fails_for_its_share_of_the_memory_is_measured_alone_at_the_end(
     opperf: Any, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("opperf.parent.workers.process.available_memory", lambda: 1000 << 20)
+    monkeypatch.setattr("opperf.parent.workers.starting.available_memory", lambda: 1000 << 20)
     (here / "mine.py").write_text(
         "import functools, mmap\n"
         "@functools.cache\n"  # by the null framework's clock these take no time, so each is called often

@@ -35,6 +35,7 @@ from opperf.parent.store.database.history import History
 from opperf.parent.store.machine_file import EFFECTS, FLOORS, RATES
 from opperf.parent.workers import process
 from opperf.parent.workers.machine import facts
+from opperf.parent.workers.starting import start
 
 Opperf = Callable[..., Done]
 GATE = """
@@ -213,7 +214,7 @@ def test_what_is_known_of_a_machine_starts_nothing(
 def test_no_child_is_started_for_a_side_that_was_read() -> None:
     side = Side.from_json({"framework": "null"})
     with pytest.raises(InputError, match="only a file names this side"):
-        process.start(side, cpus=None, progress=print)
+        start(side, cpus=None, progress=print)
 
 
 READ: tuple[dict[str, Any], ...] = (

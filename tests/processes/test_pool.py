@@ -134,7 +134,7 @@ def test_every_lost_child_is_replaced_by_one(pool: Pool, trial: Make, monkeypatc
         started.append(Worker(*given, **options))
         return started[-1]
 
-    monkeypatch.setattr("opperf.parent.workers.process.Worker", start)
+    monkeypatch.setattr("opperf.parent.workers.starting.Worker", start)
     outcomes = [pool.measure(trial(name), 0).status for name in ("null:exit", "null:exit", "add", "null:exit", "add")]
     assert outcomes == ["failed", "failed", "ok", "failed", "ok"]
     assert len(started) == 4

@@ -32,7 +32,7 @@ from opperf.parent.workers.instructions import variables
 from opperf.parent.workers.other_work import other_device, other_work
 from opperf.parent.workers.pair import Pair
 from opperf.parent.workers.pair_cpus import shared_cpus, starting_cpus
-from opperf.parent.workers.process import Worker, start
+from opperf.parent.workers.process import Worker
 from opperf.parent.workers.reference import Reference
 from opperf.parent.workers.rounds import (
     LEAST_ROUNDS,
@@ -45,6 +45,7 @@ from opperf.parent.workers.rounds import (
     samples_of_a_turn,
 )
 from opperf.parent.workers.source import Source, share_import
+from opperf.parent.workers.starting import start
 
 #: Memory that one side may hold beside the tensors that are measured, so that the next ones lie elsewhere, in bytes.
 HELD_BYTES = 512 * 1024 * 1024

@@ -24,8 +24,9 @@ from opperf.parent.documents.comparison import PairValue
 from opperf.parent.workers.other_work import other_work
 from opperf.parent.workers.package import cache_folder, ensure_folder
 from opperf.parent.workers.pair import Pair
-from opperf.parent.workers.process import NO_VARIABLES, START_TIMEOUT, Worker, start
+from opperf.parent.workers.process import NO_VARIABLES, START_TIMEOUT, Worker
 from opperf.parent.workers.rounds import Patience
+from opperf.parent.workers.starting import start
 
 #: What keeps libraries from AVX-512: PyTorch, NumPy, OpenBLAS, MKL, oneDNN by either of its names, and XLA.
 NO_AVX512 = {

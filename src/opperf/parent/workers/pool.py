@@ -27,9 +27,10 @@ from opperf.domain.stats.order import median
 from opperf.domain.tensor_text import tensor_text
 from opperf.parent.workers.instructions import variables
 from opperf.parent.workers.package import cache_folder, ensure_folder
-from opperf.parent.workers.process import Worker, start
+from opperf.parent.workers.process import Worker
 from opperf.parent.workers.reference import Reference
 from opperf.parent.workers.second_children import SecondChildren, kernels_seen
+from opperf.parent.workers.starting import start
 
 #: Names and arguments of functions are looked up within this many seconds.
 DESCRIBE_TIMEOUT = 60.0

@@ -26,15 +26,10 @@ from opperf.domain.errors import InputError, OperatorFailure, WorkerFailure
 from opperf.domain.message.replies import Failure, Hello
 from opperf.domain.message.requests import Limits, Quit, R, Request, reply_type, verb
 from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, read_answer, request_line
-from opperf.domain.plan import ReadSide, Side
+from opperf.domain.plan import Side
 from opperf.parent.workers import gpus
-from opperf.parent.workers.compiled_code import compiler_variables
 from opperf.parent.workers.compilers import CompilerWatch, readable
-from opperf.parent.workers.interpreters import interpreter
-from opperf.parent.workers.machine import available_memory
 from opperf.parent.workers.output import Output
-from opperf.parent.workers.package import package_folder
-from opperf.parent.workers.passwords import environment_of
 from opperf.parent.workers.source import Forked, Source
 from opperf.parent.workers.supervision import GRACE, end, launch, own_ids
 from opperf.parent.workers.variables import child_variables, layout_variables, with_defaults
@@ -42,8 +37,6 @@ from opperf.parent.workers.variables import child_variables, layout_variables, w
 #: Importing a framework takes up to 30 s on a busy machine.
 START_TIMEOUT = 180.0
 NO_VARIABLES: Mapping[str, str] = {}
-
-
 #: The requests in which a child imports the user's own code or has it compiled, and times nothing.
 UNTIMED = ("describe", "prepare")
 #: What the user's `--timeout` does not bound.
@@ -354,61 +347,3 @@ def _pipe() -> tuple[int, int]:
         ends.append(fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 3))
         os.close(low)
     return ends[0], ends[1]
-
-
-#: Share of the memory that is free when a child starts that it may take beyond what its framework holds.
-MEMORY_SHARE = 0.8
-
-
-def start(
-    side: Side,
-    *,
-    cpus: tuple[int, ...] | None,
-    progress: Callable[[str], None],
-    sharing: int = 1,
-    sharers: int = 1,
-    plugins: Sequence[Path] = (),
-    greet: bool = True,
-    variables: Mapping[str, str] = NO_VARIABLES,
-    compile_cache: str | None = None,
-    under: Sequence[str] = (),
-    files: Sequence[int] = (),
-    source: Source | None = None,
-) -> tuple[Worker, Path]:
-    """Return a child that has said hello, and its Python; raises what keeps it from starting.
-
-    `sharing` is the number of children that live at a time: they share the machine's memory, and `sharers` of them that
-    of the side's device. A child serves every implementation that its trials name, so its own side names none. Nothing
-    is started for a side that data names. `plugins` have the user's own iterators and generators. Who does not `greet`
-    here does so later: the child imports its framework meanwhile. `variables`, `under`, `files` and `source` are a
-    `Worker`'s. Without a `compile_cache` compilers do as they do without opperf.
-    """
-    if isinstance(side, ReadSide):
-        raise InputError("only a file names this side", hint="name it yourself", slug="code_in_file")
-    spec = environment_of(side.environment)
-    python = interpreter(spec, framework=side.framework, progress=progress)
-    if compile_cache is not None:
-        variables = {**compiler_variables(compile_cache, side, spec, python), **variables}
-    worker = Worker(
-        python,
-        package_folder(),
-        replace(side, implementation=None),
-        cpus=cpus,
-        memory=int(available_memory() * MEMORY_SHARE / sharing),
-        own_path=spec.kind == "current",
-        bytecode=spec.kind in ("preset", "requirement"),
-        plugins=plugins,
-        variables=variables,
-        under=under,
-        files=files,
-        note=progress,
-        source=source,
-        sharers=sharers,
-    )
-    try:
-        if greet:
-            worker.greet()
-    except BaseException:
-        worker.kill()
-        raise
-    return worker, python

@@ -31,7 +31,8 @@ from opperf.domain.tensor import FLOAT8, TensorSpec
 from opperf.parent.documents.environment import CURRENT, EnvironmentSpec, preset
 from opperf.parent.workers.environments import is_built
 from opperf.parent.workers.interpreters import imports_here
-from opperf.parent.workers.process import Worker, start
+from opperf.parent.workers.process import Worker
+from opperf.parent.workers.starting import start
 
 #: The tensors that a child wrote.
 Outputs: TypeAlias = tuple[Output, ...]

@@ -15,7 +15,8 @@ from opperf.domain.measurement import Measurement
 from opperf.domain.message.requests import Prepare, Release, WatchKernels
 from opperf.domain.plan import INSTRUCTIONS, UNCHECKED, Settings, Side, Trial
 from opperf.parent.workers.instructions import Counter, with_instructions
-from opperf.parent.workers.process import Worker, start
+from opperf.parent.workers.process import Worker
+from opperf.parent.workers.starting import start
 
 #: How a trial ends that has too little memory, beside a child that keeps what its trials had.
 NO_MEMORY = ("short_of_memory", "out_of_memory")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from opperf.domain.plan import Side
-from opperf.parent.workers import process
+from opperf.parent.workers import starting
 from opperf.parent.workers.output import Output
 
 
@@ -27,9 +27,9 @@ def test_children_that_live_at_a_time_share_four_fifths_of_the_free_memory(monke
     def worker(*_: object, memory: int, **__: object) -> Any:
         limits.append(memory)
 
-    monkeypatch.setattr(process, "available_memory", lambda: 1000)
-    monkeypatch.setattr(process, "package_folder", Path)
-    monkeypatch.setattr(process, "Worker", worker)
-    process.start(Side("null"), cpus=None, progress=print, greet=False)
-    process.start(Side("null"), cpus=None, progress=print, greet=False, sharing=2)
+    monkeypatch.setattr(starting, "available_memory", lambda: 1000)
+    monkeypatch.setattr(starting, "package_folder", Path)
+    monkeypatch.setattr(starting, "Worker", worker)
+    starting.start(Side("null"), cpus=None, progress=print, greet=False)
+    starting.start(Side("null"), cpus=None, progress=print, greet=False, sharing=2)
     assert limits == [800, 400]

@@ -197,6 +197,7 @@ class AsvSuite:
                 finally:
                     os.chdir(self._home)
                 file.write_bytes(content)
+            # The suite's own processes alone have written it: the folder is this command's, made for it, and closed.
             self._caches[key] = pickle.loads(file.read_bytes())
 
 

@@ -24,9 +24,9 @@ from opperf.parent.workers.area import Area
 from opperf.parent.workers.claims import claim
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.pair_cpus import starting_cpus
-from opperf.parent.workers.process import start
 from opperf.parent.workers.room import Room, belongings, probe, room_of, under
 from opperf.parent.workers.source import Source, share_import
+from opperf.parent.workers.starting import start
 
 #: Bytes that the slots of a case may take; a case that is larger gets as few as two.
 SLOT_BYTES = 1 << 26

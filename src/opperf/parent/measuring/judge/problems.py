@@ -15,7 +15,7 @@ from opperf.parent.measuring.progress import Progress, planning
 from opperf.parent.measuring.session import Session
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
-from opperf.parent.workers.process import start
+from opperf.parent.workers.starting import start
 
 #: Bytes that inputs and results of a problem may take, and its weights where sizes can make them so small.
 BUDGET = 1 << 22

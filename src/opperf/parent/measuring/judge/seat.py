@@ -25,8 +25,9 @@ from opperf.domain.problem import Standing
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.parent.workers.area import ANSWERS, Area
 from opperf.parent.workers.freezer import Freezer, of_start, read_memory
-from opperf.parent.workers.process import Worker, start
+from opperf.parent.workers.process import Worker
 from opperf.parent.workers.source import Source
+from opperf.parent.workers.starting import start
 
 #: A turn in which either process stood in the run queue for more than this share of the time is disturbed.
 MOST_WAITING = 0.03
