@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from tests.each import each
 from tests.unit.parent.sources.conftest import is_printable, mutated
 
@@ -275,6 +275,7 @@ WORDS = ("TensorList", "Scalar", "ScalarList", "float", "long int", "[1, 2", "1e
 
 
 @settings(max_examples=300, deadline=None)
+@example(document={"traceEvents": [{**WHOLE["traceEvents"][1], "dur": "1e999"}]})
 @given(document=mutated(WHOLE, WORDS, [[[4], [4]], [-1], [[]], {"Input type": []}]))
 def test_a_trace_with_mistakes_is_read_or_refused_and_what_is_told_is_printable(
     document: Any, tmp_path_factory: pytest.TempPathFactory

@@ -8,6 +8,7 @@ counts only where the runtime's call is not in the trace.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -131,12 +132,12 @@ class _Launches:
         is_launch = category.endswith(LAUNCHES)
         if not is_launch and category not in DEVICE:
             return
-        duration = float(event["dur"])
+        duration = _microseconds(event, "dur")
         launch, external = _number(arguments, "correlation") or 0, _number(arguments, "External id", "external id") or 0
         if not is_launch:
             self.work[launch, external] += round(duration * 1000)
         elif launch:
-            self.launches[launch] = Launch(Thread.of(event), float(event.get("ts", 0.0)) + duration / 2, external)
+            self.launches[launch] = Launch(Thread.of(event), _microseconds(event, "ts") + duration / 2, external)
 
     def seconds(self, calls: Sequence[Call]) -> dict[int, float]:
         """Return the seconds of the work that each call launched, by the call's place."""
@@ -226,12 +227,20 @@ def _rank(path: Path) -> Rank | None:
 def _call(event: JsonObject, arguments: JsonObject) -> Call:
     return Call(
         sys.intern(str(event["name"])),
-        float(event.get("ts", 0.0)),
-        float(event["dur"]) * MICROSECOND,
+        _microseconds(event, "ts"),
+        _microseconds(event, "dur") * MICROSECOND,
         Thread.of(event),
         _number(arguments, "Record function id") or 0,  # some versions write 0 everywhere
         _number(arguments, "External id") or 0,
     )
+
+
+def _microseconds(event: JsonObject, name: str) -> float:
+    """Return a moment or a duration, 0 where there is none; raises `ValueError` for one that no clock shows."""
+    value = float(event.get(name, 0.0))
+    if not math.isfinite(value):
+        raise ValueError(f"`{name}` is {value}, expected a finite number of microseconds")
+    return value
 
 
 def _number(arguments: JsonObject, *names: str) -> int | None:
