@@ -39,15 +39,18 @@ def parameter_names(names: Sequence[str], choices: Sequence[Sequence[str]]) -> S
 
 #: The attribute that a benchmark has whose author gave it a version: another version is another case.
 VERSION = "version"
+#: What asv takes for a version where the author gave none: a hash of the source, or what an object says of itself that
+#: the file imports by this name, such as a module and where it lies.
+NO_VERSION = "[0-9a-f]{64}|<.*>"
 
 
 def own_version(version: object) -> str | None:
-    """Return the version that an author gave a benchmark; None for the hash of its source, which asv takes otherwise.
+    """Return the version that an author gave a benchmark; None for what asv takes otherwise.
 
-    >>> own_version("2"), own_version("a" * 64)
-    ('2', None)
+    >>> own_version("2"), own_version("a" * 64), own_version("<module 'packaging.version' from '/x/version.py'>")
+    ('2', None, None)
     """
-    return version if isinstance(version, str) and version and not re.fullmatch("[0-9a-f]{64}", version) else None
+    return version if isinstance(version, str) and version and not re.fullmatch(NO_VERSION, version) else None
 
 
 def combinations(
