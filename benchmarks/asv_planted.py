@@ -3,10 +3,11 @@
     python benchmarks/asv_planted.py SUITE [--select REGEX] [--environment NUMPY] [--seed NUMBER]
 
 SUITE is the folder that holds `asv.conf.json`. All are timed once, and ten drawn of those whose calls take from 2 us to
-5 ms. In a copy of the suite each of the ten is wrapped: after its own work it waits for a share of the time that took,
-which a variable of the side says. That is 0 on the base, so both sides have the same code. A wait ends some tens of
-nanoseconds late, which makes 5 % of the shortest calls 6 %. A planted benchmark is found if opperf calls a case of it
-slower and none faster. The machine is quiet, or the figures mean nothing.
+5 ms. In a copy of the suite each of the ten is wrapped: its first call tells how many rounds of an empty loop take a
+share of its time, which a variable of the side says, and each call is followed by as many. They are none on the base,
+so both sides have the same code. A clock that is waited for could not tell 5 % of calls of two microseconds: reading it
+takes as long. A planted benchmark is found if opperf calls a case of it slower and none faster. The machine is quiet,
+or the figures mean nothing.
 """
 
 from __future__ import annotations
@@ -27,34 +28,49 @@ from report import publish
 
 #: How many benchmarks are planted, by how much they are slower, and how many of them have to be found.
 PLANTED, SHARE, FOUND = 10, 0.05, 9
-#: The seconds of a call from which and up to which a share of it can be waited for.
+#: The seconds of a call from which and up to which a share of it is added.
 SHORTEST, LONGEST = 2e-6, 5e-3
-#: The variable of a side that says which share its planted benchmarks wait.
+#: The variable of a side that says by which share its planted benchmarks are slower.
 VARIABLE = "PLANTED_SHARE"
 #: What is added to a file: it knows benchmarks by class and method.
 PLANT = f"""
 
 def _planted(function):
-    import functools, os, time
+    import functools, itertools, os, time
     clock, share = time.perf_counter_ns, float(os.environ.get("{VARIABLE}", "0"))
 
+    def shortest(action, *words):
+        times, end = [], clock() + 20_000_000
+        while len(times) < 5 or (len(times) < 200 and clock() < end):
+            start = clock()
+            action(*words)
+            times.append(clock() - start)
+        return min(times)
+
+    def loop(rounds):
+        for _ in itertools.repeat(None, rounds):
+            pass
+
+    def rounds(words):
+        return round(share * shortest(function, *words) / (shortest(loop, 1000) / 1000))
+
     @functools.wraps(function)
-    def waiting(*words):
-        start = clock()
-        result = function(*words)
-        spent = clock() - start
-        # What this itself takes is no part of the wait, and is the same on both sides.
-        end = clock() + share * spent
-        while clock() < end:
+    def planted(self, *words):
+        result = function(self, *words)
+        try:
+            more = self._planted_rounds
+        except AttributeError:
+            more = self._planted_rounds = rounds((self, *words))
+        for _ in itertools.repeat(None, more):
             pass
         return result
 
-    return waiting
+    return planted
 """
 
 
 def candidates(asked: argparse.Namespace) -> list[str]:
-    """Return the benchmarks that are methods, all of whose cases take a time of which a share can be waited for."""
+    """Return the benchmarks that are methods, all of whose cases take a time to which a share can be added."""
     words = ("run", f"asv:{asked.suite}", "--environment", asked.environment, "--select", asked.select)
     brief = ("--runs", "3", "--warmup", "1", "--no-samples", "--format", "json")
     times: dict[str, list[float]] = defaultdict(list)
@@ -78,7 +94,7 @@ def plant(folder: Path, names: Collection[str]) -> None:
 
 
 def comparisons(asked: argparse.Namespace, names: Collection[str]) -> list[dict[str, Any]]:
-    """Compare a release with itself, planted benchmarks waiting on the new side."""
+    """Compare a release with itself, planted benchmarks slower on the new side."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "benchmarks"
         shutil.copytree(benchmark_folder(asked.suite), folder)
