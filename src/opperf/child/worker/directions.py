@@ -6,7 +6,7 @@ differ, each call gets a forward of its own, untimed. Two calls do where they ta
 first. All calls made here count as warm-up.
 
 No call is timed on what another has left of its inputs. Where the first calls have changed one, everything is made
-again, with that input put back before each call.
+again, with that input put back before each call; of a suite's benchmark only if calls read what was there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from opperf.catalog import Operator
 from opperf.child.worker import inputs
-from opperf.child.worker.mutation import Changed, Watch, remember
+from opperf.child.worker.mutation import Changed, Place, Watch, overwritten, remember
 from opperf.domain.backend import Backend, HostValue, NativeLoop, Unsupported
 from opperf.domain.call import Bound, Layout, Work, nothing
 from opperf.domain.dataclass import dataclass
@@ -85,19 +85,37 @@ def ready(
     _check_mode(backend)
     random = random or (operator is not None and operator.random)
     names: set[str] = set()
+    places: set[Place] = set()
     earlier: Bound | None = None
     while True:
         bound = bind()
-        _check_anew(bound, earlier, names)
+        _check_anew(bound, earlier, {*names, *dict(places)})
         earlier, bound = bound, _left_as_it_was(backend, bound)
         try:
-            return _steady(backend, bound, names, direction, seed, random=random)
+            return _steady(backend, bound, names, places, direction, seed, random=random)
         except BaseException as error:
             with suppress(Exception):  # what has failed may not be fit to be let go
                 bound.release()
             if not isinstance(error, Changed) or names.issuperset(error.names):
                 raise
-            names.update(error.names)
+            may_stay = direction == "forward" and not (random or names or places) and _is_set_up(bound)
+            places = _overwritten(backend, bind(), error.names) if may_stay else set()
+            names.update(() if places else error.names)
+
+
+def _is_set_up(bound: Bound) -> bool:
+    """Whether a call is a suite's, with data of its own: others are checked by the values that they are given."""
+    return bound.renew is None and (bound.as_is or bound.release is not nothing)
+
+
+def _overwritten(backend: Backend, bound: Bound, names: Collection[str]) -> set[Place]:
+    """Return the places of inputs that each call writes over, and let the call go."""
+    bound = _left_as_it_was(backend, bound)
+    try:
+        work = _forward(backend, bound)
+        return overwritten(backend, bound, names, lambda: call_once(backend, work))
+    finally:
+        bound.release()
 
 
 def _check_anew(bound: Bound, earlier: Bound | None, names: Collection[str]) -> None:
@@ -125,11 +143,21 @@ def _left_as_it_was(backend: Backend, bound: Bound) -> Bound:
 
 
 def _steady(
-    backend: Backend, bound: Bound, names: Collection[str], direction: str, seed: str, *, random: bool
+    backend: Backend,
+    bound: Bound,
+    names: Collection[str],
+    places: Collection[Place],
+    direction: str,
+    seed: str,
+    *,
+    random: bool,
 ) -> Ready:
-    """Return the work of a direction, the inputs of these `names` put back too; raises `Changed`."""
+    """Return the work of a direction, the inputs of these `names` put back too; raises `Changed`.
+
+    Calls may change what stands at the `places`.
+    """
     bound = replace(bound, mutated=(*bound.mutated, *sorted({*names}.difference(bound.mutated))))
-    watch = Watch(backend, bound)
+    watch = Watch(backend, bound, places)
     try:
         result = _ready(backend, bound, watch, direction, seed, random=random)
     except Exception:  # what one call has left another may not take
@@ -137,7 +165,10 @@ def _steady(
         raise
     result = replace(result, watch=result.watch or watch, bound=bound)
     result.check()
-    return result
+    if not places:
+        return result
+    note = f"{', '.join(sorted(dict(places)))}: written over by each call, whatever was there"
+    return replace(result, work=replace(result.work, notes={**result.work.notes, "mutates": note}))
 
 
 def _ready(backend: Backend, bound: Bound, watch: Watch, direction: str, seed: str, *, random: bool) -> Ready:

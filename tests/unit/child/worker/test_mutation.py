@@ -91,6 +91,44 @@ def test_the_record_names_what_is_put_back(backend: Arrays) -> None:
     assert sound.work.notes["mutates"] == "y: restored before each call"
 
 
+@pytest.mark.parametrize(
+    ("call", "remains"),
+    [
+        (lambda x, out: np.negative(x, out=out), True),
+        (lambda x, out: np.cumsum(x, out=out), True),
+        (lambda x, out: np.negative(x[:2], out=out[:2]), False),
+        (lambda x, out: out.sort(), False),
+        (lambda x, out: np.add(out, x, out=out), False),
+        (lambda x, out: np.maximum(out, x * 0 + 2, out=out), False),
+        (lambda x, out: np.copyto(out, x, where=out > 1.5), False),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "int16"])
+def test_what_each_call_of_a_suite_writes_over_stays_and_what_it_reads_is_put_back(
+    call: Callable[..., Any], remains: bool, dtype: str, backend: Arrays
+) -> None:
+    def bind() -> Bound:
+        arrays = [array().astype(dtype), np.array([1, 3, 2], dtype)]
+        return Bound(lambda both: call(*both), (arrays,), values={"both": arrays}, as_is=True)
+
+    sound = ready(backend, bind, "forward", None, "s")
+    assert (sound.work.before is None) == remains
+    words = "written over by each call, whatever was there" if remains else "restored before each call"
+    assert sound.work.notes["mutates"] == f"both: {words}"
+    sound.check()
+
+
+def test_an_input_that_a_later_call_changes_is_seen_beside_one_that_is_written_over(backend: Arrays) -> None:
+    x, out = array(), array()
+    values = {"x": x, "out": out}
+    bound = Bound(lambda x, out: np.negative(x, out=out), (x, out), values=values, as_is=True)
+    sound = ready(backend, keep(backend, bound), "forward", None, "s")
+    assert sound.work.before is None
+    x += 1
+    with pytest.raises(Changed, match="`x`"):
+        sound.check()
+
+
 def test_inputs_that_no_call_changes_are_made_once(backend: Arrays) -> None:
     made: list[Any] = []
 
