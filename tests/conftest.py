@@ -6,6 +6,7 @@ import gc
 import os
 from collections import defaultdict
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from hypothesis import HealthCheck, settings
 from tests.forked_children import ForkedChildren
 from tests.interruption import Interruption
 
+from opperf.domain.measurement import Samples
 from opperf.parent.workers import claims, gpus
+from opperf.parent.workers.duel import Duel
 from opperf.parent.workers.package import cache_folder
 
 # What runs tests side by side says how wide a terminal is, and so does readline, past `os.environ`; of a pipe nobody
@@ -187,8 +190,25 @@ def forked_children(launcher: ForkedChildren) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def few_rounds() -> Iterator[None]:
-    """A pair has as few rounds as on a busy machine: for tests of large differences, or of none."""
+def undisturbed() -> Iterator[None]:
+    """Turns of a pair count whatever else ran meanwhile, so that each pair has a ratio on a busy machine too.
+
+    For tests of what is said of differences that no machine makes: which samples count is tested elsewhere.
+    """
+    turn = Duel._turn
+
+    def counted(pair: Duel, place: int, handle: int, calls: int | None, samples: int) -> Samples:
+        taken = turn(pair, place, handle, calls, samples)
+        return replace(taken, samples=tuple(replace(sample, clean=True) for sample in taken.samples))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Duel, "_turn", counted)
+        yield
+
+
+@pytest.fixture(scope="module")
+def few_rounds(undisturbed: None) -> Iterator[None]:
+    """A pair has as few rounds as on a busy machine, all of which count: for tests of large differences, or of none."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("opperf.parent.workers.rounds.PAIR_SECONDS", 0.0)
         yield

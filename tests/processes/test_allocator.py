@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.functional.conftest import invoke
 
 TWO_MODES = '''"""A function that maps memory for its result where a variable says so."""
 import mmap, os
@@ -45,15 +46,21 @@ def probe(x):
 """
 
 
-def _opperf(folder: Path, *words: str) -> Any:
-    command = [sys.executable, "-m", "opperf", *words, "--no-check", "--format", "json"]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder).stdout)
+def _opperf(*words: str) -> Any:
+    return json.loads(invoke(*words, "--no-check", "--format", "json").out)
 
 
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Be in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("undisturbed")
 def test_sides_of_one_code_that_differ_in_page_faults_get_no_certain_verdict(tmp_path: Path) -> None:
     (tmp_path / "modes.py").write_text(TWO_MODES)
     words = ("compare", "modes.py:add_one", "--input", "values=65536", "--pairs", "3", "--base", "numpy;env.SLOW=1")
-    (said,) = _opperf(tmp_path, *words, "--new", "numpy;env.SLOW=0")["comparisons"]
+    (said,) = _opperf(*words, "--new", "numpy;env.SLOW=0")["comparisons"]
     assert said["verdict"] == "inconclusive"
     assert said["interval"] is None
     assert said["reason"].startswith("the page faults of a call differ (base 64, new 0)")
@@ -69,7 +76,7 @@ def test_an_allocator_that_is_left_alone_is_that_of_a_process_of_the_user(elemen
     (tmp_path / "mapped.py").write_text(PROBE)
     words = ("run", "mapped.py:probe", "--framework", "numpy", "--input", f"x={elements}", "--direction", "forward")
     left_alone, fixed = (
-        _opperf(tmp_path, *words, "--allocator", allocator)["records"][0]["reason"]["message"].removesuffix(" KiB")
+        _opperf(*words, "--allocator", allocator)["records"][0]["reason"]["message"].removesuffix(" KiB")
         for allocator in ("default", "fixed")
     )
     command = [sys.executable, "-c", "import numpy, mapped; print(mapped.least_mapped())"]

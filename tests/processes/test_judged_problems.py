@@ -14,7 +14,8 @@ from opperf.parent.measuring.judge import problems
 pytestmark = pytest.mark.usefixtures("forked_children")
 NEW = ROWS.replace("class Model(", "class ModelNew(")
 CANDIDATES = {
-    "sleeps.py": NEW.replace("        return", "        __import__('time').sleep(0.005)\n        return"),
+    # By its CPU time, since a sleep is told from what a busy machine does by the clock alone.
+    "dawdles.py": NEW.replace("        return", "        sum(range(400_000))\n        return"),
     "renamed.py": NEW.replace("self.rows", "self.lines"),
     "no_factor.py": NEW.replace("* factor", "* 1"),
     "other.py": "def f(x):\n    return x\n",
@@ -39,17 +40,17 @@ def test_candidates_for_a_model_are_built_and_called_as_it_is() -> None:
     verdicts = judged_against("kernelbench:rows.py", *CANDIDATES)
     causes = {name: (one.verdict, one.cause) for name, one in verdicts.items()}
     assert causes == {
-        "sleeps.py": ("slower", None),
+        "dawdles.py": ("slower", None),
         "renamed.py": ("wrong", "other_problem"),
         "no_factor.py": ("wrong", "wrong_values"),
         "other.py": ("wrong", "load"),
     }
     assert verdicts["renamed.py"].reason.startswith("the candidate has `lines.bias`, which the reference has not")
     assert "has no `ModelNew`" in verdicts["other.py"].reason
-    scaled, varied = verdicts["sleeps.py"].problem
+    scaled, varied = verdicts["dawdles.py"].problem
     assert scaled.startswith("scaled `batch` from 8192 to 1024: inputs take 20.5 kB, as written 164 kB")
     assert varied == "2 weights that are one number everywhere were varied, as `norm.weight`"
-    assert [spec.shape for spec in verdicts["sleeps.py"].case.tensors()] == [(1024, 5)]
+    assert [spec.shape for spec in verdicts["dawdles.py"].case.tensors()] == [(1024, 5)]
 
 
 def test_a_model_that_draws_numbers_is_no_problem() -> None:

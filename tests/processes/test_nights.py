@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.functional.conftest import invoke
 
-pytestmark = pytest.mark.usefixtures("forked_children")
+pytestmark = pytest.mark.usefixtures("forked_children", "few_rounds")
 
 CONFIG = """
 [database]
