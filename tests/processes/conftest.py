@@ -9,7 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from tests.functional.conftest import invoke
 
 from opperf.catalog import operator
 from opperf.domain.case import Case
+from opperf.domain.message.requests import Request
 from opperf.domain.plan import Side, Trial
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.process import Worker
@@ -27,6 +28,10 @@ from opperf.parent.workers.supervision import SUPERVISION
 
 #: How long anything here may take before it is called hung. Seconds.
 DEADLINE = 180.0
+#: How long what is ended, or ends by itself, may take to be gone on a busy machine. Seconds.
+GRACE = 30.0
+#: The operators of the null framework that never end.
+ENDLESS = ("null:hang", "null:flood")
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +39,13 @@ def cache(one_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The cache folder, in this process and in those that it starts."""
     monkeypatch.setenv("OPPERF_CACHE_DIR", str(one_cache))
     return one_cache
+
+
+@pytest.fixture(autouse=True)
+def grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ends has time for it: this process waits as long as a busy machine takes."""
+    for module in ("process", "supervision"):
+        monkeypatch.setattr(f"opperf.parent.workers.{module}.GRACE", GRACE)
 
 
 def command_here(*words: object, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -95,6 +107,44 @@ def until() -> Callable[[Callable[[], Any]], Any]:
         return answer
 
     return wait
+
+
+#: What /proc/PID/syscall says of a process in `sleep`, by machine.
+_SLEEP = {"x86_64": ("35", "230"), "aarch64": ("101", "115")}.get(os.uname().machine, ())
+
+
+def in_sleep(pid: int) -> bool | None:
+    """Whether a process is in `sleep`; None where that cannot be seen, as in some containers."""
+    try:
+        return Path(f"/proc/{pid}/syscall").read_text().split()[0] in _SLEEP if _SLEEP else None
+    except FileNotFoundError:  # it has ended
+        return False
+    except OSError:
+        return None
+
+
+@contextmanager
+def patience() -> Iterator[None]:
+    """Have trials that never end meet the limit of `--timeout`, and no other, however long a busy machine takes."""
+    ask = Worker.ask
+
+    def asked(worker: Worker, request: Request[Any], timeout: float, *more: Any, **named: Any) -> Any:
+        trial = getattr(request, "trial", None)
+        if trial is not None:
+            vars(worker)["is_endless"] = trial.case.operator in ENDLESS
+        limit = timeout if vars(worker).get("is_endless") else max(timeout, DEADLINE)
+        return ask(worker, request, limit, *more, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Worker, "ask", asked)
+        yield
+
+
+@pytest.fixture
+def patient() -> Iterator[None]:
+    """Only what never ends meets the limit of `--timeout`, in commands of this process."""
+    with patience():
+        yield
 
 
 @pytest.fixture

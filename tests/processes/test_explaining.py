@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from opperf.domain.case import Case
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.parent.documents.comparison import Verdict
@@ -16,9 +18,10 @@ def contest(script: str) -> Contest:
     return Contest(base, new, base, verdict=Verdict("slower", 2.0, (1.9, 2.1), "", 5))
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_child_that_crashes_leaves_the_next_trial_of_its_side_a_fresh_one() -> None:
     crashing, steady, hanging = contest("crash"), contest("steady"), contest("hang")
-    explain([crashing, hanging, steady], Settings(timeout=4), lambda _: None)
+    explain([crashing, hanging, steady], Settings(timeout=1), lambda _: None)
     assert set(crashing.explanation["failures"]) == {"base", "new"}
     assert "SIGSEGV" in crashing.explanation["failures"]["base"]
     assert "within" in hanging.explanation["failures"]["new"]

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import psutil
 import pytest
 from tests.functional.conftest import current
-from tests.processes.conftest import command_here
+from tests.processes.conftest import command_here, patience
 
 from opperf.domain.errors import OperatorFailure, WorkerFailure
 from opperf.domain.message.requests import Prepare
@@ -39,7 +39,8 @@ NEXT = {
 def _measured(*words: str, **variables: str) -> list[Record]:
     """Measure by the command, which must end well, and return the records."""
     fixed = ("--framework", "null", "--size", "small", "--direction", "forward", "--runs", "3", "--format", "json")
-    done = command_here("run", *words, *fixed, "--timeout", TIMEOUT, **variables)
+    with patience():
+        done = command_here("run", *words, *fixed, "--timeout", TIMEOUT, **variables)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     records: list[Record] = json.loads(done.stdout)["records"]

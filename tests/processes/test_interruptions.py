@@ -27,7 +27,7 @@ Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]
 Until: TypeAlias = Callable[[Callable[[], Any]], Any]
 Records: TypeAlias = Callable[[Path], list[dict[str, Any]]]
 
-pytestmark = pytest.mark.usefixtures("forked_children")
+pytestmark = pytest.mark.usefixtures("forked_children", "patient")
 #: Two trials, one that never ends, and two that are not reached.
 NAMES = ("add", "subtract", "null:hang", "multiply", "divide")
 COMMAND = ("run", *NAMES, "--framework", "null", "--size", "small", "--direction", "forward")
@@ -51,7 +51,7 @@ def _stop(start: Start, until: Until, number: int, output: Path, *words: str) ->
 
 
 def _resume(command: Run, output: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return command(*COMMAND, "--timeout", "2", "--output", output, "--resume", output, *words)
+    return command(*COMMAND, "--timeout", "1", "--output", output, "--resume", output, *words)
 
 
 def _names(records: list[dict[str, Any]]) -> list[str]:

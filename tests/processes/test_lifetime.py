@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 import psutil
 import pytest
+from tests.processes.conftest import in_sleep
 
 from opperf.domain.codec import read_as
 from opperf.domain.errors import WorkerFailure
@@ -52,18 +53,6 @@ time.sleep(600)
 """
 
 
-#: What /proc/PID/syscall says of a process in `sleep`, by machine; for others the test does without.
-_SLEEP = {"x86_64": ("35", "230"), "aarch64": ("101", "115")}.get(os.uname().machine, ())
-
-
-def _sleeps(pid: int) -> bool:
-    """Whether a process is in `sleep`; true where that cannot be seen."""
-    try:
-        return not _SLEEP or Path(f"/proc/{pid}/syscall").read_text().split()[0] in _SLEEP
-    except OSError:  # some containers do not show it
-        return True
-
-
 def _is_there(process: psutil.Process) -> bool:
     """Whether a process lives; one that only waits to be collected does not."""
     with suppress(psutil.NoSuchProcess):
@@ -93,7 +82,7 @@ def test_a_child_in_a_native_call_that_never_returns_ends_with_its_killed_parent
     until(lambda: journal.exists() and len(journal.read_text().splitlines()) == 2)
     (child,) = children_of(parent.pid)
     # In `sleep`, holding the interpreter's lock: nothing in the child itself could notice that its parent is gone.
-    until(lambda: _sleeps(child.pid))
+    until(lambda: in_sleep(child.pid) is not False)
     assert _kill_and_count(parent, children_of) == 0
 
 
@@ -132,9 +121,9 @@ def test_no_child_is_left_after_a_run(start: Start, children_of: Find, until: Un
         return parent.poll() is not None
 
     until(over)
-    assert parent.returncode == 0
+    assert parent.returncode in (0, 3)  # on a machine that stands still for a second nothing is measured
     assert seen
-    assert children_of(parent.pid) == []
+    until(lambda: not children_of(parent.pid))
     until(lambda: not [pid for pid in seen if psutil.pid_exists(pid)])
 
 
