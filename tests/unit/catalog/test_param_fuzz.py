@@ -23,7 +23,9 @@ from tests.unit.parent.sources.conftest import (
     written,
 )
 
-SOME = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+#: Instead of the list that `tests/conftest.py` sets, so that it has that one too.
+UNCHECKED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+SOME = settings(max_examples=200, deadline=None, suppress_health_check=UNCHECKED)
 FEW = settings(SOME, max_examples=100)
 
 

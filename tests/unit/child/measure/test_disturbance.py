@@ -22,6 +22,8 @@ from opperf.child.measure.disturbance import NoCounters, ProcessCounters, Readin
 from opperf.domain.measurement import Sample
 
 MS = 1_000_000
+#: Longer than a busy machine keeps a thread from beginning to wait: what begins at the end does not. Seconds.
+WAIT = 0.05
 needs_schedstat = pytest.mark.skipif(
     not Path("/proc/self/schedstat").exists(), reason="this kernel does not say how long threads wait"
 )
@@ -73,9 +75,9 @@ def test_a_call_that_waits_gives_up_the_cpu_of_its_own_accord(wait: str, counter
     reading, writing = os.pipe()
     lock = threading.Lock()
     calls: dict[str, Callable[[], object]] = {
-        "timer": lambda: time.sleep(0.001),
-        "pipe": lambda: select.select([reading], [], [], 0.001),
-        "lock": lambda: lock.acquire(timeout=0.001),
+        "timer": lambda: time.sleep(WAIT),
+        "pipe": lambda: select.select([reading], [], [], WAIT),
+        "lock": lambda: lock.acquire(timeout=WAIT),
         "process": lambda: subprocess.run([sys.executable, "-c", ""], check=True),
     }
     with lock:

@@ -22,7 +22,7 @@ with scratch_file(folder / "out.json"):
     made = ScratchFolder("check", folder)
     (made.path / "inner").write_text("x")
     print("made", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 

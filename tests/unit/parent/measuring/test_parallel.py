@@ -30,7 +30,7 @@ LARGE = Trial(operator("add").case("large"), Side("null"), "forward")
 ALL = frozenset(product(CLASSES, CLASSES))
 TWO = Contention([(1,), (0,)], {("compute", "compute")}, SIZES)
 #: A wait that only a defect makes fail, in seconds.
-PATIENCE = 30.0
+PATIENCE = 180.0
 
 
 @dataclass

@@ -29,7 +29,8 @@ from opperf.parent.reports.text import for_csv, for_markdown, one_line
 MARKS = "|\\`*_<>&~[](){}#+-=!:;,\"'\n\r\t \x1b\x00\u2028\ud800aé1."
 ODD = st.text(st.sampled_from(MARKS) | st.characters(), max_size=30)
 #: The fixtures are pure functions, so that examples may share them.
-SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+UNCHECKED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+SHARED = settings(suppress_health_check=UNCHECKED, deadline=None)
 
 
 def rows_of(text: str) -> list[dict[str, str]]:

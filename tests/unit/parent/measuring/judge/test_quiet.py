@@ -9,7 +9,7 @@ import pytest
 from opperf.domain.errors import HarnessError
 from opperf.parent.measuring.judge.quiet import Quiet
 
-LIMIT = 30.0
+LIMIT = 180.0
 
 
 class Stands:
