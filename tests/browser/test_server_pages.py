@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, CDPSession, Page, expect
 from tests.browser.conftest import barriers, new_page
 from tests.functional.test_serve import EVERY
 from tests.nights import archive, serving
@@ -18,6 +18,12 @@ from opperf.parent.store.database.connection import Address
 
 #: Every page, those of noise floors and of errors too.
 PATHS = (*EVERY, "/runs/floors", "/beside?base=torch+2.11.0&new=torch+2.12.dev29", "/nowhere")
+
+
+def laid_out(chromium: CDPSession) -> int:
+    """Return how often Chromium has laid a page out."""
+    metrics = {one["name"]: one["value"] for one in chromium.send("Performance.getMetrics")["metrics"]}
+    return int(metrics["LayoutCount"])
 
 
 @dataclass
@@ -122,7 +128,7 @@ def test_pages_follow_the_colours_of_the_system(scheme: Literal["light", "dark"]
     assert visit.page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
 
 
-def test_a_page_of_1400_operators_is_there_within_seconds(
+def test_a_page_of_1400_operators_is_laid_out_a_few_times(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     many = tuple(f"operator_{i}" for i in range(1400))
@@ -130,10 +136,12 @@ def test_a_page_of_1400_operators_is_there_within_seconds(
     with serving(store) as address:
         page = new_page(browser)
         page.goto(f"{address}/search")
+        chromium = page.context.new_cdp_session(page)
+        chromium.send("Performance.enable")
+        before = laid_out(chromium)
         page.goto(f"{address}/?page=all")
         assert page.locator("table").first.locator("tbody tr").count() == 1400
-        took = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
-        assert took < 20_000, took  # a table that is laid out anew for each of its rows takes minutes
+        assert 0 < laid_out(chromium) - before < 100  # anew for each of its rows, a table takes minutes
         page.close()
 
 
@@ -146,7 +154,8 @@ def test_a_command_is_taken_and_a_decision_made_on_the_page_of_a_change(
     with serving(store, token=token, write=True) as address:
         page = new_page(browser)
         page.goto(f"{address}/changes?token={token}")
-        page.locator("table").first.locator("tbody a").first.click()
+        with page.expect_navigation():
+            page.locator("table").first.locator("tbody a").first.click()
         command = page.locator("code").first.text_content()
         page.get_by_role("button", name=f"Copy {command}").click()
         assert page.evaluate("getSelection().toString()") == command
