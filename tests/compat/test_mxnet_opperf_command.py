@@ -107,7 +107,7 @@ def test_a_run_that_was_killed_goes_on_where_it_stood(inputs: Path, tmp_path: Pa
     words = ["--inputs", str(inputs), "--runs", "100", "-f", "csv", "-o", str(output)]
     started = subprocess.Popen([sys.executable, "-m", MODULE, *QUICK, *words], stderr=subprocess.PIPE)
     try:
-        give_up = time.monotonic() + 120
+        give_up = time.monotonic() + 300
         while not journal.exists() or len(journal.read_text().splitlines()) < 4:
             assert started.poll() is None
             assert time.monotonic() < give_up

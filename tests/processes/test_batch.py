@@ -31,7 +31,7 @@ def batch(folder: Path, framework: str, trials: dict[str, Trial], **calls: int) 
         env=child_variables(package, own_path=False, bytecode=False),
         stdout=subprocess.PIPE,
         text=True,
-        timeout=120,
+        timeout=300,
         check=True,
     )
     return done.stdout.splitlines(), json.loads(outcomes.read_text())

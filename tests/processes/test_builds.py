@@ -15,8 +15,9 @@ import pytest
 
 from opperf.domain.errors import EnvironmentFailure
 from opperf.parent.commands.bisect.builds import Commits
-from opperf.parent.workers import commits
+from opperf.parent.workers import commits, supervision
 from opperf.parent.workers.commits import Recipe
+from opperf.parent.workers.supervision import launch
 
 Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]
 Until: TypeAlias = Callable[[Callable[[], Any]], Any]
@@ -114,17 +115,25 @@ def test_a_build_that_leaves_a_daemon_is_not_waited_for_and_the_daemon_ends(
     pid = tmp_path / "pid"
     folder = environment(repository, f'setsid sleep 600 & echo $! > {pid}; cp value "$VIRTUAL_ENV"')
     assert (folder / "value").read_text() == "commit 2\n"
-    assert not lives(int(pid.read_text()))
+    until(lambda: not lives(int(pid.read_text())))
 
 
 def test_a_build_that_takes_too_long_ends_with_all_that_it_started(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pid = tmp_path / "pid"
+
+    def begun(*given: Any, **options: Any) -> subprocess.Popen[bytes]:
+        """Start a build whose time begins when it has started something."""
+        process = launch(*given, **options)
+        until(lambda: pid.exists() and pid.read_text())
+        return process
+
+    monkeypatch.setattr(supervision, "launch", begun)
     monkeypatch.setattr(commits, "BUILD_PATIENCE", 1.0)
     with pytest.raises(EnvironmentFailure, match="was not built in 1 s"):
         environment(repository, f"setsid sleep 600 & echo $! > {pid}; sleep 600")
-    assert not lives(int(pid.read_text()))
+    until(lambda: not lives(int(pid.read_text())))
 
 
 def test_a_commit_that_cannot_be_built_is_not_tried_again_but_one_whose_build_was_killed_is(

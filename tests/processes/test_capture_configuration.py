@@ -67,7 +67,7 @@ def captured_both_ways(package: str) -> dict[str, Any]:
         env={**os.environ, "PYTHONPATH": str(package_folder())},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=True,
     )
     return json.loads(done.stdout)  # type: ignore[no-any-return]

@@ -152,7 +152,7 @@ def in_database(address: str, wide: int) -> set[str]:
 
 def test_processes_that_write_at_once_lose_nothing_and_make_shared_rows_once(address: str) -> None:
     writers = [start(address, f"w{i}", 25, 3) for i in range(4)]
-    said = {line.strip() for writer in writers for line in writer.communicate(timeout=120)[0].splitlines()}
+    said = {line.strip() for writer in writers for line in writer.communicate(timeout=300)[0].splitlines()}
     assert [writer.returncode for writer in writers] == [0] * 4
     assert in_database(address, 3) == said
     assert len(said) == 100

@@ -45,7 +45,7 @@ def test_example_runs(example: Path, tmp_path: Path) -> None:
         env={**os.environ, "PATH": path, **variables},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout

@@ -29,7 +29,7 @@ def shell(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
             ["bash", "-c", f"{command.replace(';', chr(92) + ';')} {redirected}"],
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=300,
             cwd=tmp_path,
             stdin=subprocess.DEVNULL,
         )
@@ -49,7 +49,7 @@ def test_a_closed_stdin_or_stderr_fails_no_trial(closed: str, shell: Shell) -> N
 
 def test_a_closed_stdin_fails_no_trial_of_a_program_that_uses_the_library(tmp_path: Path) -> None:
     program = "import os, opperf; [os.close(fd) for fd in (0, 2)]; print(opperf.run('null:steady', runs=3)[0].status)"
-    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=100, cwd=tmp_path)
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=300, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "ok\n")
 
 
@@ -111,7 +111,7 @@ def test_a_disk_that_fills_up_while_a_run_goes_on_keeps_what_was_measured(shell:
     # Files may grow to 8 KiB: the journal of some trials.
     many = ("run", "--all", "--framework", "null", "--size", "small", "--runs", "3", "--output", "k.json")
     command = f"ulimit -f 8; exec {' '.join((sys.executable, '-B', '-m', 'opperf', *many))}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=100, cwd=tmp_path)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert done.returncode == 3
     assert "error: cannot write `k.json" in done.stderr
     assert "File too large" in done.stderr
@@ -140,7 +140,7 @@ def _broken(words: tuple[str, ...], cwd: Path, main: str = "__main__", **variabl
     program = _BROKEN.format(module="parent.measuring.session", target="Session", name="plan", main=main)
     command = [sys.executable, "-c", program, *words]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=100, cwd=cwd, env={**os.environ, **variables}
+        command, capture_output=True, text=True, timeout=300, cwd=cwd, env={**os.environ, **variables}
     )
 
 
@@ -172,7 +172,7 @@ def test_what_was_measured_before_something_broke_is_reported(tmp_path: Path) ->
     words = ("run", "null:steady", "null:noisy", "--framework", "null", "--runs", "3", "--output", "k.json")
     program = program.replace("'normal'", "'noisy'")
     done = subprocess.run(
-        [sys.executable, "-c", program, *words], capture_output=True, text=True, timeout=100, cwd=tmp_path
+        [sys.executable, "-c", program, *words], capture_output=True, text=True, timeout=300, cwd=tmp_path
     )
     assert done.returncode == 3
     assert "unexpected ZeroDivisionError" in done.stderr
@@ -199,7 +199,7 @@ def test_an_interrupt_while_modules_are_imported_is_quiet(module: str, place: st
         f"sys.argv = [{module!r}, '--help']\n"
         f"runpy.run_module({module!r}, run_name='__main__', alter_sys=True)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, cwd=tmp_path)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
@@ -207,6 +207,6 @@ def test_ctrl_c_while_a_comparison_is_planned_says_nothing_and_leaves_with_130(t
     foreseen = _BROKEN.format(module="parent.measuring.session", target="Session", name="sides", main="__main__")
     program = foreseen.replace('ZeroDivisionError("nobody foresaw it")', "KeyboardInterrupt")
     done = subprocess.run(
-        [sys.executable, "-c", program, *QUICK], capture_output=True, text=True, timeout=100, cwd=tmp_path
+        [sys.executable, "-c", program, *QUICK], capture_output=True, text=True, timeout=300, cwd=tmp_path
     )
     assert (done.returncode, "Traceback" in done.stderr) == (130, False)

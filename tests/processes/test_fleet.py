@@ -23,7 +23,17 @@ from opperf.parent.workers.package import autostart_folder
 T = TypeVar("T")
 Start = Callable[..., "subprocess.Popen[str]"]
 #: How long a run on a fleet may take here, in seconds.
-LIMIT = 180
+LIMIT = 600
+#: The command, which waits for every node, and for what each has in hand: one that is slow to start on a busy machine
+#: would else find that others have done its part.
+PATIENT = f"""
+import sys
+from opperf.parent.measuring.fleet import ray_engine, scheduler, slurm_engine
+scheduler.OVERDUE_SECONDS = ray_engine.START_LIMIT = slurm_engine.START_LIMIT = {LIMIT}.0
+sys.argv[0] = "opperf"
+from opperf.parent.cli.main import main
+main()
+"""
 #: By which the children of these tests are known among all that run here.
 MARK = {"OPPERF_TEST_FLEET": str(os.getpid())}
 OPERATORS = ("sum", "mean", "max", "min", "prod", "add", "multiply", "exp", "log", "tanh", "relu", "sqrt")
@@ -53,7 +63,7 @@ def start() -> Iterator[Start]:
     started: list[subprocess.Popen[str]] = []
 
     def begin(*words: object, **variables: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "opperf", *map(str, words)]
+        command = [sys.executable, "-c", PATIENT, *map(str, words)]
         started.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | MARK | variables))
         return started[-1]
 
@@ -103,7 +113,7 @@ def measuring() -> list[int]:
     return [one.pid for one in processes if "opperf.child" in (one.info["cmdline"] or ()) and own(one)]
 
 
-def nobody_measures(seconds: float = 120.0) -> bool:
+def nobody_measures(seconds: float = LIMIT) -> bool:
     limit = time.monotonic() + seconds
     while measuring():
         if time.monotonic() > limit:
@@ -155,11 +165,16 @@ def test_a_node_that_is_killed_in_the_middle_loses_and_doubles_nothing(
     address: str, start: Start, tmp_path: Path
 ) -> None:
     output = tmp_path / "fleet.json"
-    # Who has a child has a trial too, until there are no more: so there must be some when it has been looked up.
-    run = start(*run_words(f"ray:{address}", output, operators=FEW, budget=2.0))
-    wait_for(lambda: journal_lines(output) >= 1)
-    wait_for(busy_actors)[0].send_signal(signal.SIGKILL)
-    stderr = ended(run)
+    # Who has a child has a trial too, until there are no more: so there must be some when it has been looked up, which
+    # takes long on a busy machine.
+    for budget in (2.0, 8.0, 30.0):
+        run = start(*run_words(f"ray:{address}", output, "--force", operators=FEW, budget=budget))
+        wait_for(lambda: journal_lines(output) >= 1 or run.poll() is not None)  # noqa: B023
+        busy = wait_for(lambda: busy_actors() or run.poll() is not None)  # noqa: B023
+        if isinstance(busy, list):
+            busy[0].send_signal(signal.SIGKILL)
+        if "lost " in (stderr := ended(run)):
+            break
     assert "lost " in stderr
     assert once(output, FEW)
     assert all(record["status"] == "ok" for record in records(output))
@@ -170,14 +185,17 @@ def test_ctrl_c_ends_every_child_on_every_node_and_the_run_goes_on_later(
     address: str, start: Start, tmp_path: Path
 ) -> None:
     output = tmp_path / "fleet.json"
-    run = start(*run_words(f"ray:{address}", output))
-    wait_for(lambda: journal_lines(output) >= 2)
-    run.send_signal(signal.SIGINT)
-    assert f"--resume {output}" in ended(run, 130)
+    for budget in (0.6, 3.0, 12.0):  # on a busy machine the signal may come when all is measured
+        run = start(*run_words(f"ray:{address}", output, "--force", budget=budget))
+        wait_for(lambda: journal_lines(output) >= 2 or run.poll() is not None)  # noqa: B023
+        run.send_signal(signal.SIGINT)
+        _, stderr = run.communicate(timeout=LIMIT)
+        if run.returncode == 130 and len(records(output)) < len(OPERATORS):
+            break
+    assert (run.returncode, f"--resume {output}" in stderr) == (130, True), stderr
     assert nobody_measures()
-    done = len(records(output))
-    assert 2 <= done < len(OPERATORS)
-    ended(start(*run_words(f"ray:{address}", output, "--resume", output, "--force")))
+    assert 2 <= len(records(output)) < len(OPERATORS)
+    ended(start(*run_words(f"ray:{address}", output, "--resume", output, "--force", budget=budget)))
     assert once(output)
 
 

@@ -153,10 +153,10 @@ def test_a_tree_that_the_kernel_lets_go_on_has_run(tree: Callable[[str], Tree], 
         signal.signal(signal.SIGCONT, lambda *_: None)
         libc = ctypes.CDLL(None)
         event = ctypes.create_string_buffer(struct.pack("qii", 0, signal.SIGCONT, 0), 64)
-        for number in range(1, 500):  # SIGSTOP takes those away that have not arrived
+        for number in range(1, 500):  # for two minutes; SIGSTOP takes those away that have not arrived
             timer = ctypes.c_void_p()
             assert libc.timer_create(time.CLOCK_MONOTONIC, event, ctypes.byref(timer)) == 0
-            libc.timer_settime(timer, 0, struct.pack("qqqq", 0, 0, *divmod(number * 20_000_000, 10**9)), None)
+            libc.timer_settime(timer, 0, struct.pack("qqqq", 0, 0, *divmod(number * number * 500_000, 10**9)), None)
         ready()
         count()
         """

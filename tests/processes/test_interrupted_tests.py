@@ -18,7 +18,7 @@ from tests.forked_children import FORKED_CHILD
 
 ROOT = Path(__file__).parents[2]
 #: How long a run may take to end. Seconds.
-DEADLINE = 120.0
+DEADLINE = 300.0
 #: A variable by which every process of a run is known.
 MARK = "OPPERF_INTERRUPTED"
 #: Tests that would go on for some time.

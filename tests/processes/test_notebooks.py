@@ -64,7 +64,8 @@ def in_a_notebook(folder: Path) -> str:
     ]
     notebook = nbformat.from_dict({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})  # type: ignore[no-untyped-call]
     resources = {"metadata": {"path": str(folder)}}
-    NotebookClient(notebook, timeout=DEADLINE, kernel_name="python3", resources=resources).execute()
+    limits: dict[str, Any] = {"timeout": DEADLINE, "startup_timeout": DEADLINE}
+    NotebookClient(notebook, kernel_name="python3", resources=resources, **limits).execute()
     outputs = (output for cell in notebook.cells for output in cell.outputs)
     return "".join(output.get("text", "") for output in outputs if output.get("name") == "stdout")
 

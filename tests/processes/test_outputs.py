@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("forked_children")
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., subprocess.Popen[str]]
 #: A run that finishes one trial and then stands still.
-STANDS = ("run", "null:steady", "null:hang", "--framework", "null", "--runs", "3", "--timeout", "50")
+STANDS = ("run", "null:steady", "null:hang", "--framework", "null", "--runs", "3", "--timeout", "300")
 QUICK = ("run", "null:steady", "--framework", "null", "--runs", "3")
 
 

@@ -103,7 +103,7 @@ def run(python: Path, *words: str | Path, folder: Path) -> str:
         env={"PYTHONPATH": str(Path(opperf.__file__).parents[1])},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -48,7 +48,7 @@ def ask() -> Callable[[str], Any]:
     def run(lines: str) -> Any:
         code = f"{PROBE}\n{lines}\nprint(json.dumps(answer))"
         done = subprocess.run(
-            [sys.executable, "-c", code], env=os.environ | library, capture_output=True, text=True, timeout=60
+            [sys.executable, "-c", code], env=os.environ | library, capture_output=True, text=True, timeout=300
         )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)

@@ -62,7 +62,7 @@ main()
 """
 #: How long PyTorch may take to be installed, imported and watched. Seconds.
 TORCH = 240
-WAITS = "import torch, time\nopen('waits', 'w').close()\ntime.sleep(60)\n"
+WAITS = "import torch, time\nopen('waits', 'w').close()\ntime.sleep(600)\n"
 
 Profile: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
 Until: TypeAlias = Callable[[Callable[[], Any]], Any]

@@ -23,8 +23,8 @@ from opperf.parent.workers.process import Worker
 Python: TypeAlias = Callable[[str], Path]
 Start: TypeAlias = Callable[..., Worker]
 
-#: For what answers at once.
-SOON = 30.0
+#: For what answers at once, on a quiet machine. Seconds.
+SOON = 180.0
 
 
 def _is_gone(child: Worker) -> bool:

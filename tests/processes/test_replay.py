@@ -30,7 +30,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the traces that the example writes."""
     folder = tmp_path_factory.mktemp("recorded")
     python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    done = subprocess.run([str(python), str(EXAMPLE)], cwd=folder, check=True, capture_output=True, timeout=120)
+    done = subprocess.run([str(python), str(EXAMPLE)], cwd=folder, check=True, capture_output=True, timeout=300)
     assert done.stdout
     return folder
 
@@ -71,7 +71,7 @@ with profile(activities=[ProfilerActivity.CPU], execution_trace_observer=observe
 
 def test_elements_that_pytorch_kept_come_back(tmp_path: Path) -> None:
     python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    subprocess.run([str(python), "-c", KEEPING], cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    subprocess.run([str(python), "-c", KEEPING], cwd=tmp_path, check=True, capture_output=True, timeout=300)
     result = read_traces([tmp_path / "kept_et.json"])
     indices = [one.case.tensor("indices") for one in result.cases if "embedding" in one.case.operator]
     assert [index.literal for index in indices] == [(3, 1, 4, 1, 5, 9), (3, 1, 1, 5, 4, 9), None]
@@ -175,7 +175,7 @@ def test_an_operator_of_ones_own_library_runs_again_with_its_plugin_and_has_a_re
     (tmp_path / "mine.py").write_text(OWN)
     (tmp_path / "record.py").write_text(RECORD_OWN)
     python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    subprocess.run([str(python), "record.py"], cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    subprocess.run([str(python), "record.py"], cwd=tmp_path, check=True, capture_output=True, timeout=300)
     trace, output = tmp_path / "own_et.json", tmp_path / "out.json"
 
     def record(*words: object) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,7 +32,10 @@ def served(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str, list[psut
         assert place is not None
         with urlopen(f"{place[0]}/runs", timeout=300) as answer:
             assert b"run-00" in answer.read()
-        children = psutil.Process(server.pid).children()
+        give_up = time.monotonic() + 300
+        while len(children := psutil.Process(server.pid).children()) < 2:  # the other one may be on its way
+            assert time.monotonic() < give_up
+            time.sleep(0.01)
         assert len(children) == 2
         yield server, place[0], children
     finally:

@@ -36,7 +36,7 @@ from opperf.parent.workers.source import Source, share_import
 
 Until: TypeAlias = Callable[[Callable[[], bool]], None]
 
-DEADLINE = 60.0
+DEADLINE = 180.0
 NUMPY = Side("numpy")
 #: A function of the user's that writes down what its process has, in a file for each process.
 LOOK = """

@@ -18,7 +18,7 @@ from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.vendor_tools import TOOLS, wrap
 
 #: How long a script here may take before it is called hung. Seconds.
-DEADLINE = 120.0
+DEADLINE = 300.0
 SCRIPT = "import os, sys; print('mine', os.environ.get('PYTHONPERFSUPPORT')); sum(range(3_000_000)); sys.exit(7)"
 #: Enters ranges of each kind, and says what PyTorch's profiler does meanwhile and after.
 EMITTING = """
