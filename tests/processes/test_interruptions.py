@@ -37,7 +37,10 @@ _FIXED = ("--framework", "null", "--size", "small", "--direction", "forward", "-
 
 
 def _lines(journal: Path) -> list[str]:
-    return journal.read_text().split("\n")[:-1] if journal.exists() else []
+    try:
+        return journal.read_text().split("\n")[:-1]
+    except FileNotFoundError:  # the run has not begun, or has ended
+        return []
 
 
 def _stop(start: Start, until: Until, number: int, output: Path, *words: str) -> tuple[int, str, str]:
