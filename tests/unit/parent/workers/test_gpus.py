@@ -16,11 +16,12 @@ LISTING = "A, 1024, 570.1, GPU-aa, 00000000:1B:00.0\nB, [N/A], 570.1, GPU-bb, 00
 
 @pytest.fixture(autouse=True)
 def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The tool on PATH, which lists two GPUs."""
+    """The tool on PATH, which lists two GPUs, and has time for it."""
     program = tmp_path / "nvidia-smi"
     program.write_text(f"#!/bin/sh\nprintf '{LISTING}'\n")
     program.chmod(0o700)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(gpus, "LIMIT", 60.0)
     monkeypatch.setattr(gpus, "DEVICES", tmp_path)
     monkeypatch.setattr(gpus, "DRIVER", tmp_path / "driver")
     gpus._answer.cache_clear()
