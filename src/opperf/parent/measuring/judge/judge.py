@@ -35,6 +35,7 @@ from opperf.parent.measuring.judge.checks import Checks
 from opperf.parent.measuring.judge.failing import Failing, failure_of, verdict_of
 from opperf.parent.measuring.judge.match import Log, starter
 from opperf.parent.measuring.judge.quiet import Quiet
+from opperf.parent.measuring.judge.turns import saves_little
 from opperf.parent.measuring.judge.what_ran import what_ran
 from opperf.parent.measuring.progress import Progress, Silent
 from opperf.parent.workers.pair_cpus import shared_cpus
@@ -224,7 +225,8 @@ class Judge:
 
     def _time(self, base: Trial, new: Trial, log: Log) -> Contest:
         settings = replace(self._terms.settings, check=UNCHECKED)
-        comparing = Comparing(settings, self._terms.rule, self._note, duel=starter(self._bench, log))
+        band = self._terms.rule.for_operator(base.case.operator).band
+        comparing = Comparing(settings, self._terms.rule, self._note, duel=starter(self._bench, log, band))
         comparing.follow(self._terms.progress)
         contest = comparing.contest(base, new, base)
         comparing.run([contest])
@@ -284,9 +286,10 @@ def doubt_of(verdict: Verdict, speeds: tuple[Speed | None, Speed | None], log: L
         return (
             f"{many} times as fast where many calls are asked for at once, and {same} times in calls that are all alike"
         )
-    together, savings = ring.reference - ring.candidate, paired_test(log.savings) if log.savings else None
-    if savings is not None and savings.interval(0.95)[1] < MOST_LONE * together * 1e9:
-        each = [format_seconds(together), format_seconds(max(0.0, savings.mean / 1e9))]
+    together = ring.reference - ring.candidate
+    if saves_little(log.savings, MOST_LONE * together * 1e9):
+        alone = max(0.0, median(one.centre for one in log.savings) / 1e9)
+        each = [format_seconds(together), format_seconds(alone)]
         return "it saves {} a call where many are asked for at once, and {} one by one".format(*each)
     slowed = median(log.slowed) if len(log.slowed) >= LEAST_PAIRS else 1.0
     if slowed > max(SOME_SLOWED, 1 / verdict.ratio):

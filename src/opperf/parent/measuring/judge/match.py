@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
-from functools import partial
 from statistics import median
 
 from opperf.domain.dataclass import dataclass
@@ -37,13 +36,14 @@ from opperf.parent.measuring.judge.turns import (
     LEAST_ROUNDS,
     NOTHING,
     Empty,
+    Savings,
     beyond,
     cpus,
     goes_on,
     hopeless,
     late_share,
     round_of,
-    saved,
+    savings,
     typical,
 )
 from opperf.parent.workers.pair import Pair
@@ -86,16 +86,16 @@ class Log:
     """What the matches of one candidate have shown beside the ratios of the ring.
 
     `slowed`: by how many times the reference took longer beside it than before it was loaded, by pair. `typical` are
-    log-ratios of candidate and reference by pair, of all rounds, whichever were disturbed, and `savings` by how many
-    nanoseconds less it takes for one more call. `in_cache`, all that a turn reads stays near the CPU. `looked` is when
-    the first of them had its first rounds, by `time.monotonic`; `hopeless` what they showed of a candidate that no
-    further pair can make any better.
+    log-ratios of candidate and reference by pair, of all rounds, whichever were disturbed, and `savings` what it saves
+    of one more call, in pairs that it seems faster in. `in_cache`, all that a turn reads stays near the CPU. `looked`
+    is when the first of them had its first rounds, by `time.monotonic`; `hopeless` what they showed of a candidate that
+    no further pair can make any better.
     """
 
     hot: list[PairValue] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
     slowed: list[float] = field(default_factory=list)
-    savings: list[float] = field(default_factory=list)
+    savings: list[Savings] = field(default_factory=list)
     in_cache: bool = False
     typical: list[float] = field(default_factory=list)
     looked: float | None = None
@@ -112,12 +112,14 @@ class Match(Pair):
     Candidates are checked by an examiner, and what one says of its memory is not believed.
     """
 
-    def __init__(self, bench: Bench, log: Log, base: Side, new: Side, generator: random.Random) -> None:
-        """Start both."""
-        self._bench, self._log = bench, log
+    def __init__(
+        self, bench: Bench, log: Log, base: Side, new: Side, generator: random.Random, *, band: float = 0.0
+    ) -> None:
+        """Start both. Whose log-ratio is within half of the `band` in each pair will not be called faster."""
+        self._bench, self._log, self._band = bench, log, band
         self._random = random.SystemRandom()  # nobody may foresee an order, whatever the seed of the comparison
         self._sides = base, new
-        self._on_cpu = base.device == "cpu"
+        self._on_cpu, self._is_one_cpu = base.device == "cpu", base.is_one_cpu and new.is_one_cpu
         self._seats: list[Seat] = []
         try:
             self._prepare()
@@ -152,13 +154,17 @@ class Match(Pair):
             failing = with_slug(failing, "first_calls_only", "; it was right when it was checked")
             self._log.evidence.append(failing.evidence)
             raise failing from error
-        # A turn is as long as a call that CPU time may stand in for: the kernel counts it for the whole process tree.
-        one_cpu = base.side.is_one_cpu
-        value = partial(pair_value, cpu_may_stand_in=one_cpu, least=0.0)
         if hot:
-            self._log.hot.append(value(hot, by_cpu=one_cpu))
+            self._log.hot.append(self._value(hot, by_cpu=self._is_one_cpu))
         self._log.typical.append(typical(ring))
-        return value(ring)
+        return self._value(ring)
+
+    def _value(self, rounds: Sequence[Round], *, by_cpu: bool = False) -> PairValue:
+        """Return the value of the pair by these rounds.
+
+        A turn is as long as a call that CPU time may stand in for: the kernel counts it for the whole process tree.
+        """
+        return pair_value(rounds, cpu_may_stand_in=self._is_one_cpu, least=0.0, by_cpu=by_cpu)
 
     def _rounds(self, base: Trial, new: Trial, patience: Patience) -> tuple[list[Round], list[Round]]:
         bench = self._bench
@@ -197,8 +203,9 @@ class Match(Pair):
             self.turn = 1
             text = "a later call has changed the result of an earlier one"
             raise Failing(Evidence("outputs_share_memory", text, "timed", bench.case))
-        if calls > 1 and typical(ring) < 0:  # nobody asks of who is slower
-            self._log.savings += self._lone()
+        # Where pairs show no more than half of what a verdict asks for, nobody asks for the reason of it.
+        if calls > 1 and min(typical(ring), self._value(ring).log_ratio or 0.0) < -self._band / 2:
+            self._log.savings.append(self._lone())
         beside = self._cost(turned.sample for turned, _ in every)
         if beside is not None and alone is not None:
             self._log.slowed.append(beside / alone)
@@ -216,24 +223,24 @@ class Match(Pair):
             if number == 0 and self._on_cpu and not any(one.in_input for one in self._bench.outlines):
                 place = self._random.randrange(calls)
                 _, has_changed = (seat.retain(one, place) for seat, one in zip(self._seats, turns))
+        if seconds < LONG_CALL:
             self._hot(slots[0], seconds)
         return has_changed
 
-    def _lone(self) -> list[float]:
-        """Return by how many nanoseconds less the candidate takes for one more call, on values of its own, by round."""
-        by_cpu = all(side.is_one_cpu for side in self._sides)
-        savings: list[float] = []
+    def _lone(self) -> Savings:
+        """Time what one more call takes either side, on values of its own."""
+        every: list[tuple[Round, Round]] = []
         for _ in range(LONE_ROUNDS):
             earlier, fresh = self._random.sample(range(self._bench.geometry.slots), 2)
             rounds: dict[int, Round] = {}
             for more in self._random.sample((0, 1), 2):
                 slots = (earlier,) * KNOWN_CALLS + (fresh,) * more
-                turns = self._turn(slots, ((fresh,) * more, ("plain",) * more))
+                turns = self._turn(slots, ((fresh,), ("plain",)))  # for either, so that both find the same caches
                 rounds[more] = self._round(turns)
                 if more:
                     inspect(self._bench, self._on(1), turns[1], KNOWN_CALLS, fresh, "timed", len(slots))
-            savings.append(saved(rounds[0], rounds[1], by_cpu=by_cpu))
-        return savings
+            every.append((rounds[0], rounds[1]))
+        return savings(every, by_cpu=self._is_one_cpu)
 
     def _round(self, turns: tuple[Turned, Turned], empty: Empty = NOTHING) -> Round:
         return round_of(turns, empty, max(side.threads for side in self._sides) if self._on_cpu else None)
@@ -382,10 +389,10 @@ class Match(Pair):
                 self._bench.stands.end(seat)
 
 
-def starter(bench: Bench, log: Log) -> Callable[..., Match]:
+def starter(bench: Bench, log: Log, band: float) -> Callable[..., Match]:
     """Return the function that starts the pairs of one candidate, as `Comparing` asks for it."""
 
     def begin(base: Side, new: Side, settings: Settings, note: object, generator: random.Random) -> Match:
-        return Match(bench, log, base, new, generator)
+        return Match(bench, log, base, new, generator, band=band)
 
     return begin

@@ -9,6 +9,8 @@ from statistics import median
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import Sample, Samples
+from opperf.domain.stats.order import centre, median_interval
+from opperf.parent.analysis.verdict import CONFIDENCE, LEAST_PAIRS, paired_test
 from opperf.parent.documents.candidates import Speed
 from opperf.parent.measuring.judge.seat import Turned
 from opperf.parent.workers.rounds import Patience, Round, is_narrow
@@ -22,6 +24,9 @@ HOPELESS = 3.0
 MOST_REST = 2.0
 #: The CPU time that freezing a process tree costs, in nanoseconds.
 FREEZING = 50_000
+#: How long a turn of few calls may stand in the run queue, in nanoseconds: as long as a long one may, since who was let
+#: go stands there for some microseconds anyway.
+MOST_QUEUED = 45_000
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,45 @@ def saved(short: Round, long: Round, *, by_cpu: bool = False) -> int:
     """
     base, new = (_time(long[place], by_cpu) - _time(short[place], by_cpu) for place in (0, 1))
     return base - new
+
+
+@dataclass(frozen=True)
+class Savings:
+    """By how many nanoseconds less a candidate takes for one more call, in one pair.
+
+    The `centre` of its rounds, and the `upper` end of the interval of their median.
+    """
+
+    centre: float
+    upper: float
+
+
+def savings(rounds: Sequence[tuple[Round, Round]], *, by_cpu: bool = False) -> Savings:
+    """Sum up rounds of a short and a long turn: those that nothing disturbed, where they are enough.
+
+    Where they are not, all count, and differ by as much as they were disturbed.
+    """
+    quiet = [turns for turns in rounds if all(map(_is_quiet, turns))]
+    every = [saved(*turns, by_cpu=by_cpu) for turns in (quiet if len(quiet) >= LEAST_ROUNDS else rounds)]
+    interval = median_interval(every)
+    return Savings(centre(every), math.inf if interval is None else interval[1])
+
+
+def _is_quiet(turns: Round) -> bool:
+    return all((sample.waiting_ns or 0) <= MOST_QUEUED for turn in turns for sample in turn.samples)
+
+
+def saves_little(several: Sequence[Savings], expected: float) -> bool:
+    """Whether a candidate surely saves less than this, by three pairs or more, as a verdict is sure.
+
+    The interval over the pairs says so, and rounds tell as much: what a busy machine makes of them is no doubt. A pair
+    in which it takes far longer tells no more than one in which it takes longer, or a few such would excuse all others.
+    """
+    if len(several) < LEAST_PAIRS:
+        return False
+    test = paired_test([max(-expected, one.centre) for one in several])
+    unknown = median(max(0.0, one.upper - one.centre) for one in several) / math.sqrt(len(several))
+    return max(unknown, test.interval(CONFIDENCE)[1]) < expected
 
 
 def _time(turn: Samples, by_cpu: bool) -> int:

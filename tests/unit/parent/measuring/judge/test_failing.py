@@ -15,6 +15,7 @@ from opperf.parent.measuring.judge.checks import Checks, Stage
 from opperf.parent.measuring.judge.failing import Failing, check_outlines, check_places
 from opperf.parent.measuring.judge.judge import doubt_of
 from opperf.parent.measuring.judge.match import Log
+from opperf.parent.measuring.judge.turns import Savings
 
 CASE = Case("flip")
 PLAIN = Outlined((256, 512), "float32", (2048, 4))
@@ -64,11 +65,14 @@ def test_who_dies_at_one_size_beside_it_is_not_asked_for_the_next(monkeypatch: p
     assert (remark.slug, len(asked)) == ("listed_sizes_only", 1)
 
 
-def doubt(ratio: float, savings: list[float], typical: list[float], slowed: float = 1.0) -> str:
-    """Say what is doubted of a candidate whose reference takes 20 us."""
+def doubt(
+    ratio: float, savings: list[float], typical: list[float], slowed: float = 1.0, *, unknown: float = 800.0
+) -> str:
+    """Say what is doubted of a candidate whose reference takes 20 us; rounds tell what it saves to so many ns."""
     verdict = Verdict("faster", ratio, (ratio / 1.01, ratio * 1.01), "", 5)
     ring = Speed(20e-6 * ratio, 20e-6, 1 / ratio, (1 / ratio, 1 / ratio))
-    return doubt_of(verdict, (ring, None), Log(savings=savings, typical=typical, slowed=[slowed] * 3))
+    pairs = [Savings(centre, centre + unknown) for centre in savings]
+    return doubt_of(verdict, (ring, None), Log(savings=pairs, typical=typical, slowed=[slowed] * 3))
 
 
 def test_who_is_faster_with_many_calls_at_once_alone_is_not_faster() -> None:
@@ -77,6 +81,13 @@ def test_who_is_faster_with_many_calls_at_once_alone_is_not_faster() -> None:
     assert not doubt(0.5, half, [-0.7] * 5)
     assert not doubt(0.5, unclear, [-0.7] * 5)
     assert not doubt(0.5, [], [-0.7] * 5)  # a turn has one call
+
+
+def test_what_a_busy_machine_makes_of_single_calls_is_no_doubt() -> None:
+    nothing, typical = [300.0, -500, 0, 700, -200], [-2.3] * 5
+    assert not doubt(0.1, nothing[:2], typical)  # two pairs are no verdict
+    assert not doubt(0.1, nothing, typical, unknown=50_000.0)  # their rounds lie further apart than what it saves
+    assert "one by one" in doubt(0.1, [*nothing, -10_000_000], typical)  # who is far slower in a pair proves nothing
 
 
 def test_what_is_all_in_the_cache_is_as_fast_where_all_calls_are_alike() -> None:

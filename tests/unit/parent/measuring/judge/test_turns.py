@@ -13,11 +13,13 @@ from opperf.parent.measuring.judge.turns import (
     MOST_ROUNDS,
     NOTHING,
     PAIR_SECONDS,
+    Savings,
     cpus,
     goes_on,
     hopeless,
     late_share,
     round_of,
+    savings,
     typical,
 )
 from opperf.parent.workers.rounds import Patience, Round
@@ -97,3 +99,14 @@ def test_calls_count_for_no_less_than_their_cpu_time() -> None:
 def test_the_typical_round_is_that_of_all_whichever_count() -> None:
     disturbed = Samples((replace(turn(2.0).samples[0], clean=False),))
     assert typical([(turn(1.0), turn(0.5)), *[(turn(1.0), disturbed)] * 2]) == math.log(2.0)
+
+
+def test_what_one_more_call_saves_is_told_by_undisturbed_rounds_where_they_are_enough() -> None:
+    def turns(base: int, new: int, waiting: int = 0) -> Round:
+        base_turn, new_turn = (Samples((Sample(1, time, time, waiting_ns=waiting),)) for time in (base, new))
+        return base_turn, new_turn
+
+    quiet = [(turns(60_000, 50_000), turns(80_000, 60_000))] * LEAST_ROUNDS
+    disturbed = [(turns(60_000, 50_000), turns(80_000, 960_000, 900_000))] * 4 * LEAST_ROUNDS
+    assert savings(quiet + disturbed) == Savings(10_000, 10_000)
+    assert savings(quiet[1:] + disturbed) == Savings(-890_000, -890_000)
