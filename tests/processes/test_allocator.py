@@ -56,7 +56,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.usefixtures("undisturbed")
+@pytest.mark.usefixtures("few_rounds")
 def test_sides_of_one_code_that_differ_in_page_faults_get_no_certain_verdict(tmp_path: Path) -> None:
     (tmp_path / "modes.py").write_text(TWO_MODES)
     words = ("compare", "modes.py:add_one", "--input", "values=65536", "--pairs", "3", "--base", "numpy;env.SLOW=1")

@@ -30,7 +30,7 @@ def twice(x):
     return 2 * x
 """
 
-pytestmark = pytest.mark.usefixtures("forked_children", "undisturbed")
+pytestmark = pytest.mark.usefixtures("forked_children", "few_rounds")
 
 
 @pytest.fixture(autouse=True)
@@ -39,12 +39,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "mine.py").write_text(MINE)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def brief(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pairs of processes take turns no longer than an estimate needs: no verdict is the point."""
-    monkeypatch.setattr("opperf.parent.workers.rounds.PAIR_SECONDS", 0.1)
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -190,7 +184,7 @@ def test_an_operator_that_leaves_tracing_on_is_warned_of_and_slows_nobody_after_
         assert (told[name]["status"], "traced" in warned[name]) == ("ok", False)
 
 
-def test_comparisons_and_floors_warn_of_an_operator_that_leaves_tracing_on(here: Path, brief: None) -> None:
+def test_comparisons_and_floors_warn_of_an_operator_that_leaves_tracing_on(here: Path) -> None:
     (here / "traced.py").write_text(
         "import sys\ndef quiet(x): return x @ x\ndef leaves(x):\n    sys.settrace(lambda *_: None)\n    return x @ x\n"
     )
@@ -234,7 +228,7 @@ def test_two_builds_are_compared_and_guarded_by_a_function_of_mine(here: Path) -
         ]
 
 
-def test_two_functions_of_mine_are_compared_however_i_name_them(here: Path, brief: None) -> None:
+def test_two_functions_of_mine_are_compared_however_i_name_them(here: Path) -> None:
     (here / "mine.py").write_text(f"{MINE}\ndef again(rows):\n    return fast(fast(rows))\n")
     for words in (
         ["mine.py:fast", "--new", "mine.py:again"],
@@ -254,7 +248,7 @@ def test_two_functions_of_mine_are_compared_however_i_name_them(here: Path, brie
         assert comparison["base_time"] is not None
 
 
-def test_functions_of_mine_that_return_different_things_are_told_apart(here: Path, brief: None) -> None:
+def test_functions_of_mine_that_return_different_things_are_told_apart(here: Path) -> None:
     (here / "mine.py").write_text(
         "import numpy\ndef narrow(x): return (x * 9).astype('uint32')\ndef wide(x): return (x * 9).astype('uint64')\n"
     )
@@ -266,7 +260,7 @@ def test_functions_of_mine_that_return_different_things_are_told_apart(here: Pat
     assert "uint64 64x64 on the base and uint32 64x64 on the new side" in said["different_results"]
 
 
-def test_a_gate_guards_functions_of_mine_that_its_file_has_the_names_of(here: Path, brief: None) -> None:
+def test_a_gate_guards_functions_of_mine_that_its_file_has_the_names_of(here: Path) -> None:
     (here / "opperf.toml").write_text(
         'operators = "twice"\nbase = "numpy"\nnew = "numpy;threads=1"\npairs = 3\ninputs = {x = [32, 32]}\n'
         'inconclusive = "pass"\ntolerance = "80%"\n'
