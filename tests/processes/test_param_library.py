@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.in_environment import printed
 
 import opperf
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "param_library.py"
 #: Own operator, iterator and generator; a layer; a sweep; and what is refused.
@@ -89,35 +86,20 @@ print(json.dumps({"said": said, "wrong": wrong}))
 """
 
 
-@pytest.fixture(scope="module")
-def python() -> Path:
-    spec = choose_environment(EnvironmentSpec.parse("current"), "torch")
-    return Path(interpreter(spec, framework="torch"))
+def run(script: Path, folder: Path) -> str:
+    """Run a script where PyTorch is, with opperf on its path; return what it prints."""
+    return printed("torch", script, folder=folder, PYTHONPATH=str(Path(opperf.__file__).parents[1]))
 
 
-def run(python: Path, *words: str | Path, folder: Path) -> str:
-    """Run a program with opperf on its path, and nothing beside it; return what it prints."""
-    done = subprocess.run(
-        [python, *words],
-        cwd=folder,
-        env={"PYTHONPATH": str(Path(opperf.__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_the_example_of_the_library_runs_where_only_pytorch_is(python: Path, tmp_path: Path) -> None:
-    out = run(python, EXAMPLE, folder=tmp_path)
+def test_the_example_of_the_library_runs_where_only_pytorch_is(tmp_path: Path) -> None:
+    out = run(EXAMPLE, tmp_path)
     assert [line.split(":")[0] for line in out.splitlines()] == ["forward", "backward"]
     assert out.count("of 10 calls") == 2
 
 
-def test_own_operators_iterators_and_generators_are_used_by_their_names(python: Path, tmp_path: Path) -> None:
+def test_own_operators_iterators_and_generators_are_used_by_their_names(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
-    result: dict[str, Any] = json.loads(run(python, "script.py", folder=tmp_path).splitlines()[-1])
+    result: dict[str, Any] = json.loads(run(tmp_path / "script.py", tmp_path).splitlines()[-1])
     both = {"forward": 4, "backward": 4}
     assert result["said"] == [
         ["my.doubled", "0", "once", [3], both],

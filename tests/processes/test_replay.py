@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 from tests.domain_examples import FBGEMM
+from tests.in_environment import printed
 
 import opperf
 from opperf.domain.suite import Suite, SuiteCase
-from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.sources.execution_trace.reading import read_traces
-from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "record_trace.py"
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -29,9 +28,7 @@ pytestmark = pytest.mark.usefixtures("forked_children")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the traces that the example writes."""
     folder = tmp_path_factory.mktemp("recorded")
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    done = subprocess.run([str(python), str(EXAMPLE)], cwd=folder, check=True, capture_output=True, timeout=300)
-    assert done.stdout
+    assert printed("torch", EXAMPLE, folder=folder)
     return folder
 
 
@@ -70,8 +67,7 @@ with profile(activities=[ProfilerActivity.CPU], execution_trace_observer=observe
 
 
 def test_elements_that_pytorch_kept_come_back(tmp_path: Path) -> None:
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    subprocess.run([str(python), "-c", KEEPING], cwd=tmp_path, check=True, capture_output=True, timeout=300)
+    printed("torch", "-c", KEEPING, folder=tmp_path)
     result = read_traces([tmp_path / "kept_et.json"])
     indices = [one.case.tensor("indices") for one in result.cases if "embedding" in one.case.operator]
     assert [index.literal for index in indices] == [(3, 1, 4, 1, 5, 9), (3, 1, 1, 5, 4, 9), None]
@@ -174,8 +170,7 @@ def test_an_operator_of_ones_own_library_runs_again_with_its_plugin_and_has_a_re
 ) -> None:
     (tmp_path / "mine.py").write_text(OWN)
     (tmp_path / "record.py").write_text(RECORD_OWN)
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    subprocess.run([str(python), "record.py"], cwd=tmp_path, check=True, capture_output=True, timeout=300)
+    printed("torch", tmp_path / "record.py", folder=tmp_path)
     trace, output = tmp_path / "own_et.json", tmp_path / "out.json"
 
     def record(*words: object) -> dict[str, Any]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.in_environment import printed
 
 import opperf
 from opperf.domain.stats.significance import log_interval
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "torch_timers.py"
 #: Says, by name, what each of the functions below returns.
@@ -186,26 +184,16 @@ print(json.dumps({topic.__name__: topic() for topic in TOPICS}))
 '''
 
 
-def run(*words: str | Path, folder: Path) -> str:
-    """Run a program where PyTorch is, with opperf on its path and nothing beside it; return what it prints."""
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    done = subprocess.run(
-        [python, *words],
-        cwd=folder,
-        env={"PYTHONPATH": str(Path(opperf.__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def run(script: Path, folder: Path) -> str:
+    """Run a script where PyTorch is, with opperf on its path; return what it prints."""
+    return printed("torch", script, folder=folder, PYTHONPATH=str(Path(opperf.__file__).parents[1]))
 
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("timers")
     (folder / "script.py").write_text(SCRIPT)
-    loaded: dict[str, Any] = json.loads(run("script.py", folder=folder).splitlines()[-1])
+    loaded: dict[str, Any] = json.loads(run(folder / "script.py", folder).splitlines()[-1])
     return loaded
 
 
@@ -290,6 +278,6 @@ def test_instructions_are_counted_by_opperfs_rule_for_allocators(result: dict[st
 
 
 def test_the_example_prints_a_table(tmp_path: Path) -> None:
-    out = run(EXAMPLE, folder=tmp_path)
+    out = run(EXAMPLE, tmp_path)
     assert "[-------" in out
     assert "mul and sum" in out

@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.in_environment import printed
 
-from opperf.parent.documents.environment import EnvironmentSpec
-from opperf.parent.workers.interpreters import choose_environment, interpreter
-from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.vendor_tools import TOOLS, wrap
 
 #: How long a script here may take before it is called hung. Seconds.
@@ -106,9 +104,6 @@ def test_perf_itself_samples_a_script_and_can_read_what_it_left(tmp_path: Path) 
 
 
 def test_operators_of_pytorch_emit_ranges_where_its_build_can() -> None:
-    python = interpreter(choose_environment(EnvironmentSpec.parse("current"), "torch"), framework="torch")
-    ran = done([str(python), "-c", EMITTING], PYTHONPATH=str(package_folder()))
-    assert ran.returncode == 0, ran.stderr
-    seen = json.loads(ran.stdout.splitlines()[-1])
+    seen = json.loads(printed("torch", "-c", EMITTING).splitlines()[-1])
     assert seen["itt"] == ["ITT", "NONE"]
     assert seen["nvtx"] == (["NVTX", "NONE"] if seen["cuda"] else "no_ranges")

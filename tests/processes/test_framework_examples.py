@@ -1,4 +1,4 @@
-"""The examples of own operators, each in its framework."""
+"""Examples in the environments of their frameworks: own operators, and scripts of a framework's user."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 from tests.functional.conftest import invoke
+from tests.in_environment import printed
 
 ROOT = Path(__file__).resolve().parents[2]
+#: Scripts of a framework's user.
+IN_ENVIRONMENTS = {
+    "asynchronous_jax.py": "jax",
+    "asynchronous_mxnet.py": "mxnet",
+    "profile_block.py": "torch",
+}
 
 pytestmark = pytest.mark.usefixtures("forked_children")
 
@@ -54,3 +61,8 @@ def test_a_plain_function_of_numpy_takes_its_arguments_by_name() -> None:
     (record,) = records("examples.custom.numpy_norm:row_norms", "--framework", "numpy", "--input", "rows=16x8")
     assert record["status"] == "ok"
     assert record["case"]["inputs"]["rows"]["shape"] == [16, 8]
+
+
+@pytest.mark.parametrize("name", IN_ENVIRONMENTS)
+def test_a_script_runs_and_says_something(name: str, tmp_path: Path) -> None:
+    assert printed(IN_ENVIRONMENTS[name], ROOT / "examples" / name, folder=tmp_path)
