@@ -9,11 +9,13 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.forked_children import ForkedChildren
 from tests.interruption import Interruption
+from tests.scheduling import Company
 
 from opperf.domain.measurement import Samples
 from opperf.parent.workers import claims, gpus
@@ -81,6 +83,12 @@ LONGEST = (
 def pytest_configure(config: pytest.Config) -> None:
     """Let signals end the run."""
     config.pluginmanager.register(Interruption(config))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Company | None:
+    """Hand out files as `Company` does where whole files are handed out."""
+    return Company(config, log) if config.option.dist == "loadfile" else None
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

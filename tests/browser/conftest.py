@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import ExitStack, closing
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,8 +39,22 @@ def barriers(page: Page) -> list[str]:
     return [f"{one['id']}: {node['html'][:200]}" for one in violations for node in one["nodes"][:3]]
 
 
+#: The browser, from the first test that needs it to the last of this folder: its loop would be in others' way.
+OPEN = ExitStack()
+
+
+@cache
+def launched(program: str) -> Browser:
+    """Return the browser, launched when it is first asked for."""
+    OPEN.callback(launched.cache_clear)
+    playwright = OPEN.enter_context(sync_playwright())
+    return OPEN.enter_context(
+        closing(playwright.chromium.launch(executable_path=program, args=FLAGS, timeout=PATIENCE))
+    )
+
+
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser() -> Browser:
     """Chromium; where there is none the test is skipped, and fails where `OPPERF_BROWSER` says `required`."""
     program = next((result for name in PROGRAMS if (result := shutil.which(name)) is not None), None)
     if program is None:
@@ -45,7 +62,14 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("OPPERF_BROWSER") == "required":
             pytest.fail(reason)
         pytest.skip(reason)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS, timeout=PATIENCE)
-        yield browser
-        browser.close()
+    return launched(program)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """End the browser with the last test of this folder."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or nextitem.path.parent != Path(__file__).parent:
+            OPEN.close()
