@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from opperf.catalog.definition import Arguments, Formula, Operator, Outputs, elements
-from opperf.catalog.formulas import ELEMENTWISE, each, each_output, like, product, same, tensors, wholes, windows
+from opperf.catalog.formulas import (
+    ELEMENTWISE,
+    check_lengths,
+    each,
+    each_output,
+    like,
+    product,
+    same,
+    tensors,
+    wholes,
+    windows,
+)
 from opperf.domain.case import Argument, Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
@@ -168,19 +179,14 @@ def _image_layer(name: str, summary: str, more: int, *, bias: bool, normalized: 
 
 def _linear(case: Case) -> tuple[TensorSpec, ...]:
     data, weight = case.tensor("data"), case.tensor("weight")
-    _meet(case, data.shape[-1], weight.shape[-1])
+    check_lengths(case, data.shape[-1], weight.shape[-1])
     return (like(data, (*data.shape[:-1], weight.shape[0])),)
 
 
 def _product(case: Case) -> tuple[TensorSpec, ...]:
     lhs, rhs = case.tensor("lhs"), case.tensor("rhs")
-    _meet(case, lhs.shape[-1], rhs.shape[0])
+    check_lengths(case, lhs.shape[-1], rhs.shape[0])
     return (like(lhs, (*lhs.shape[:-1], rhs.shape[1])),)
-
-
-def _meet(case: Case, left: int, right: int) -> None:
-    if left != right:
-        raise InputError(f"`{case.operator}` multiplies along {left} and {right} elements, which must be equal")
 
 
 def _product_layer(

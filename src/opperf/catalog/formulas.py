@@ -20,6 +20,12 @@ ELEMENTWISE = {"small": (32, 32), "common": (1024, 1024), "large": (4096, 4096),
 _Shape = tuple[int, ...]
 
 
+def check_lengths(case: Case, left: int, right: int, what: str = "elements") -> None:
+    """Raise `InputError` where what a product goes along has two lengths."""
+    if left != right:
+        raise InputError(f"`{case.operator}` multiplies along {left} and {right} {what}, which must be equal")
+
+
 def tensors(
     *roles: str,
     shapes: Mapping[str, _Shape] = ELEMENTWISE,

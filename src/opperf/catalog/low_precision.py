@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opperf.catalog.definition import Arguments, Operator, Outputs
-from opperf.catalog.formulas import like, tensors, whole
+from opperf.catalog.formulas import check_lengths, like, tensors, whole
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
@@ -57,21 +57,16 @@ def _blocks(rows: int, length: int, columns: int) -> Arguments:
     }
 
 
-def _meet(case: Case, left: int, right: int, what: str = "elements") -> None:
-    if left != right:
-        raise InputError(f"`{case.operator}` multiplies along {left} and {right} {what}, which must be equal")
-
-
 def _product(case: Case) -> tuple[TensorSpec, ...]:
     lhs, rhs = case.tensor("lhs"), case.tensor("rhs")
-    _meet(case, lhs.shape[-1], rhs.shape[-1])
+    check_lengths(case, lhs.shape[-1], rhs.shape[-1])
     return (like(case.tensor("lhs_scale"), (*lhs.shape[:-1], rhs.shape[0])),)
 
 
 def _block_product(case: Case) -> tuple[TensorSpec, ...]:
     for name in ("lhs", "rhs"):
         _divide(case, case.tensor(name).shape[-1], case.tensor(f"{name}_scale").shape[-1])
-    _meet(case, case.tensor("lhs_scale").shape[-1], case.tensor("rhs_scale").shape[-1], "blocks")
+    check_lengths(case, case.tensor("lhs_scale").shape[-1], case.tensor("rhs_scale").shape[-1], "blocks")
     return _product(case)
 
 
@@ -82,13 +77,13 @@ def _divide(case: Case, length: int, blocks: int) -> None:
 
 def _weighed(case: Case) -> tuple[TensorSpec, ...]:
     data, weight = case.tensor("data"), case.tensor("weight")
-    _meet(case, data.shape[-1], weight.shape[-1])
+    check_lengths(case, data.shape[-1], weight.shape[-1])
     return (like(data, (*data.shape[:-1], weight.shape[0])),)
 
 
 def _half_bytes(case: Case) -> tuple[TensorSpec, ...]:
     data, weight = case.tensor("data"), case.tensor("weight")
-    _meet(case, data.shape[-1], 2 * weight.shape[-1])
+    check_lengths(case, data.shape[-1], 2 * weight.shape[-1])
     _divide(case, data.shape[-1], case.tensor("scale").shape[-1])
     return (like(data, (*data.shape[:-1], weight.shape[0])),)
 

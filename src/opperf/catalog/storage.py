@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from opperf.catalog.definition import Arguments, Formula, Operator, Outputs
-from opperf.catalog.formulas import ELEMENTWISE, each, like, none, same, tensors, whole
+from opperf.catalog.formulas import ELEMENTWISE, check_lengths, each, like, none, same, tensors, whole
 from opperf.domain.case import Argument, Case
-from opperf.domain.errors import InputError
 from opperf.domain.tensor import ITEM_SIZES, SPARSE, TensorSpec, zero_share
 
 # Matrices of which only a part is stored: compressed rows (CSR), and whole rows with their places (row-sparse).
@@ -59,10 +58,7 @@ def _transpose(case: Case) -> tuple[TensorSpec, ...]:
 
 def _times(case: Case, left: _Shape) -> tuple[TensorSpec, ...]:
     rhs = case.tensor("rhs")
-    if left[1] != rhs.shape[0]:
-        raise InputError(
-            f"`{case.operator}` multiplies along {left[1]} and {rhs.shape[0]} elements, which must be equal"
-        )
+    check_lengths(case, left[1], rhs.shape[0])
     return (like(rhs, (left[0], rhs.shape[1])),)
 
 
@@ -270,8 +266,7 @@ def _turn(dtype: str) -> Outputs:
 
 def _quantized_product(case: Case) -> tuple[TensorSpec, ...]:
     (rows, length), (depth, columns) = case.tensor("lhs").shape, case.tensor("rhs").shape
-    if length != depth:
-        raise InputError(f"`{case.operator}` multiplies along {length} and {depth} elements, which must be equal")
+    check_lengths(case, length, depth)
     return (TensorSpec((rows, columns), "int32"),)
 
 
