@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import mxnet as mx
 
-from opperf.child.backends.binding import Call, Derive, arguments_of, parameters
+from opperf.child.backends.binding import Binding, Call, Derive, arguments_of, parameters
 from opperf.child.backends.mxnet.registry import RegisteredOperator
 from opperf.domain.dataclass import dataclass
 
@@ -71,6 +71,17 @@ def composition(
     stand_in = Composition(function, numpy) if settle is None else CallAdjustment(settle)
     path = f"composition:{function.__name__}"
     return Call(path, parameters(positional), parameters(keywords), stand_in, note, **more)
+
+
+def compositions(*, numpy: bool = False, **functions: tuple[Callable[..., Any], str]) -> dict[str, Binding]:
+    """Write down several compositions by neutral name, each with what it is made of; lambdas get the name."""
+    for name, (function, _) in functions.items():
+        if function.__name__ == "<lambda>":
+            function.__name__ = name
+    return {
+        name: composition(function, note=f"{note}, composed", numpy=numpy)
+        for name, (function, note) in functions.items()
+    }
 
 
 def extent(name: str, axis: int) -> Derive:

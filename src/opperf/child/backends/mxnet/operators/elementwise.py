@@ -6,32 +6,12 @@ from typing import Any
 
 from opperf.child.backends.arrays.compositions import WRITES
 from opperf.child.backends.binding import Binding, call, functions, gaps
-from opperf.child.backends.mxnet.spelling import composition
-
-
-def frac(F: Any, data: Any) -> Any:
-    return data - F.trunc(data)
-
-
-def floor_divide(F: Any, lhs: Any, rhs: Any) -> Any:
-    return F.floor(F.broadcast_div(lhs, rhs))
+from opperf.child.backends.mxnet.spelling import compositions
 
 
 def logaddexp(F: Any, lhs: Any, rhs: Any) -> Any:
     apart = F.exp(F.negative(F.abs(F.broadcast_sub(lhs, rhs))))
     return F.broadcast_add(F.broadcast_maximum(lhs, rhs), F.log1p(apart))
-
-
-def lerp(F: Any, start: Any, end: Any, weight: Any) -> Any:
-    return start + weight * (end - start)
-
-
-def addcmul(F: Any, data: Any, lhs: Any, rhs: Any, value: float = 1.0) -> Any:
-    return data + value * (lhs * rhs)
-
-
-def addcdiv(F: Any, data: Any, lhs: Any, rhs: Any, value: float = 1.0) -> Any:
-    return data + value * (lhs / rhs)
 
 
 COMPARES = "the answers are 1 and 0 in the dtype of the left side"
@@ -116,13 +96,15 @@ BINDINGS: dict[str, Binding] = {
         "np",
         {("x=data", ""): "nan_to_num", ("x1=lhs, x2=rhs", ""): "arctan2 copysign bitwise_and bitwise_or bitwise_xor"},
     ),
-    "frac": composition(frac, note="nd.trunc and a difference, composed"),
-    "floor_divide": composition(floor_divide, note="nd.broadcast_div and nd.floor, composed"),
-    "logaddexp": composition(logaddexp, note="maximum, difference, exp and log1p of `nd`, composed"),
     # MXNet has no functions of three tensors, element by element; they are composed of arithmetic.
-    "lerp": composition(lerp, note="a difference, a product and a sum, composed"),
-    "addcmul": composition(addcmul, note="two products and a sum, composed"),
-    "addcdiv": composition(addcdiv, note="a quotient, a product and a sum, composed"),
+    **compositions(
+        frac=(lambda F, data: data - F.trunc(data), "nd.trunc and a difference"),
+        floor_divide=(lambda F, lhs, rhs: F.floor(F.broadcast_div(lhs, rhs)), "nd.broadcast_div and nd.floor"),
+        logaddexp=(logaddexp, "maximum, difference, exp and log1p of `nd`"),
+        lerp=(lambda F, start, end, weight: start + weight * (end - start), "a difference, a product and a sum"),
+        addcmul=(lambda F, data, lhs, rhs, value=1.0: data + value * (lhs * rhs), "two products and a sum"),
+        addcdiv=(lambda F, data, lhs, rhs, value=1.0: data + value * (lhs / rhs), "a quotient, a product and a sum"),
+    ),
     "set_item": WRITES["set_item"],
     **gaps("MXNet has the digamma function only as the gradient of `nd.gammaln`", "digamma"),
     **gaps("`np.signbit` of MXNet 1.9 is NumPy's own function, which does not take MXNet arrays", "signbit"),

@@ -7,7 +7,7 @@ from typing import Any
 import mxnet as mx
 
 from opperf.child.backends.binding import Binding, call
-from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composition
+from opperf.child.backends.mxnet.spelling import CallSpec, adjust, composition, compositions
 
 # Losses, composed as Gluon's are: `nd.softmax_cross_entropy` and its like return a sum, or only gradients.
 #
@@ -161,28 +161,29 @@ ADAM = "beta1=beta1, beta2=beta2, epsilon=epsilon, out=weight"
 
 
 BINDINGS: dict[str, Binding] = {
-    **{
-        function.__name__: composition(function, note=f"{note}, composed", numpy=True)
-        for function, note in (
-            (mse_loss, "np.square of a difference"),
-            (l1_loss, "np.absolute of a difference"),
-            (smooth_l1_loss, "npx.smooth_l1 of a difference"),
-            (cross_entropy, "npx.log_softmax and npx.pick"),
-            (nll_loss, "npx.pick and a sign change"),
-            (binary_cross_entropy_with_logits, "npx.relu, a product and np.log1p of an exponential"),
-            (kl_div, "np.log, a difference and a product"),
-            (binary_cross_entropy, "np.log of both probabilities, products and a sum"),
-            (huber_loss, "npx.smooth_l1 of a difference, scaled"),
-            (hinge_loss, "a product and npx.relu"),
-            (squared_hinge_loss, "a product, npx.relu and np.square"),
-            (logistic_loss, "a product and npx.activation (softrelu)"),
-            (poisson_nll_loss, "np.exp, a product and a difference"),
-            (gaussian_nll_loss, "np.log, np.square and a quotient"),
-            (margin_ranking_loss, "a difference, a product and npx.relu"),
-            (cosine_embedding_loss, "np.sum of products, np.sqrt and np.where"),
-            (triplet_margin_loss, "np.sqrt of np.sum of squares"),
-        )
-    },
+    **compositions(
+        numpy=True,
+        mse_loss=(mse_loss, "np.square of a difference"),
+        l1_loss=(l1_loss, "np.absolute of a difference"),
+        smooth_l1_loss=(smooth_l1_loss, "npx.smooth_l1 of a difference"),
+        cross_entropy=(cross_entropy, "npx.log_softmax and npx.pick"),
+        nll_loss=(nll_loss, "npx.pick and a sign change"),
+        binary_cross_entropy_with_logits=(
+            binary_cross_entropy_with_logits,
+            "npx.relu, a product and np.log1p of an exponential",
+        ),
+        kl_div=(kl_div, "np.log, a difference and a product"),
+        binary_cross_entropy=(binary_cross_entropy, "np.log of both probabilities, products and a sum"),
+        huber_loss=(huber_loss, "npx.smooth_l1 of a difference, scaled"),
+        hinge_loss=(hinge_loss, "a product and npx.relu"),
+        squared_hinge_loss=(squared_hinge_loss, "a product, npx.relu and np.square"),
+        logistic_loss=(logistic_loss, "a product and npx.activation (softrelu)"),
+        poisson_nll_loss=(poisson_nll_loss, "np.exp, a product and a difference"),
+        gaussian_nll_loss=(gaussian_nll_loss, "np.log, np.square and a quotient"),
+        margin_ranking_loss=(margin_ranking_loss, "a difference, a product and npx.relu"),
+        cosine_embedding_loss=(cosine_embedding_loss, "np.sum of products, np.sqrt and np.where"),
+        triplet_margin_loss=(triplet_margin_loss, "np.sqrt of np.sum of squares"),
+    ),
     "ctc_loss": call("nd.CTCLoss", "data, labels", "blank_label='first'", also=("nd.contrib.CTCLoss",)),
     "sgd_update": call("nd.sgd_update", "weight=weight, grad=gradient", "lr=learning_rate, out=weight"),
     "sgd_momentum_update": call("nd.sgd_mom_update", "weight=weight, grad=gradient, mom=velocity", MOMENTUM),
