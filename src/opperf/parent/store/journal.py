@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import explain_errors, scratch_file
 from opperf.domain.files.json_text import NotJSON, value_of
+from opperf.domain.files.line_file import LineFile
 from opperf.domain.files.text_file import distinct, read_bytes
 from opperf.domain.measurement import Outcome
 from opperf.domain.record import SCHEMA_VERSION, Record, Run
@@ -38,17 +39,13 @@ class JournalWriter:
     """Writes a journal, line by line."""
 
     def __init__(self, path: Path, run: Run, outcomes: Iterable[Outcome] = (), records: Iterable[Record] = ()) -> None:
-        self.path = path
         # A journal of the same name holds what this one begins with: it is replaced when this one holds that too.
         with explain_errors(path), scratch_file(path) as (descriptor, unfinished):
-            self._file = os.fdopen(os.dup(descriptor), "w", encoding="utf-8")
+            self._file = LineFile(path, os.fdopen(os.dup(descriptor), "wb"))
             try:
-                self._write({"schema_version": SCHEMA_VERSION, "run": run.header()})
-                for record in records:
-                    self._write({"record": record.to_json()})
-                for outcome in outcomes:
-                    self._write({"outcome": outcome.to_json()})
-                self._settle()
+                header = _line({"schema_version": SCHEMA_VERSION, "run": run.header()})
+                self._file.add(chain([header], (_line({"record": record.to_json()}) for record in records)))
+                self.add(*outcomes)
                 unfinished.replace(path)
             except BaseException:
                 self.close()
@@ -56,22 +53,15 @@ class JournalWriter:
 
     def add(self, *outcomes: Outcome) -> None:
         """Append outcomes and wait until they are on the disk; raises `HarnessError` where that is full."""
-        with explain_errors(self.path):
-            for outcome in outcomes:
-                self._write({"outcome": outcome.to_json()})
-            self._settle()
-
-    def _write(self, content: dict[str, object]) -> None:
-        self._file.write(json.dumps(content, separators=(",", ":")) + "\n")
-
-    def _settle(self) -> None:
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self._file.add(_line({"outcome": outcome.to_json()}) for outcome in outcomes)
 
     def close(self) -> None:
         """Close the file; the journal stays."""
-        with suppress(OSError):  # the error was reported when the line was added
-            self._file.close()
+        self._file.close()
+
+
+def _line(content: Mapping[str, object]) -> str:
+    return json.dumps(content, separators=(",", ":"))
 
 
 def read_journal(path: Path) -> Journal:

@@ -7,14 +7,13 @@ was stopped, by whatever, goes on where it was: a last line that was torn is dro
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from opperf.domain.errors import InputError
 from opperf.domain.files.destination import explain_errors
 from opperf.domain.files.json_text import NotJSON, show, value_of
+from opperf.domain.files.line_file import LineFile
 from opperf.domain.files.text_file import distinct, read_bytes
 from opperf.parent.documents.candidates import Judged
 
@@ -31,9 +30,10 @@ class Lines:
         self._digests: dict[tuple[str, str], str] = {}
         complete = self._read() if resume and path.exists() else 0
         with explain_errors(path):
-            self._file = path.open("ab" if resume else "wb")
-            if resume and self._file.seekable():
-                self._file.truncate(complete)
+            file = path.open("ab" if resume else "wb")
+            if resume and file.seekable():
+                file.truncate(complete)
+        self._file = LineFile(path, file)
 
     def _read(self) -> int:
         """Read what is there, and return the bytes that whole lines take."""
@@ -71,16 +71,11 @@ class Lines:
     def add(self, judged: Judged, digest: str) -> None:
         """Append a verdict, and wait until it is on the disk; raises `HarnessError` where that is full."""
         line = json.dumps({**judged.to_json(), "digest": digest, "terms": self._terms}, allow_nan=False)
-        with explain_errors(self.path):
-            self._file.write(line.encode() + b"\n")
-            self._file.flush()
-            with suppress(OSError):  # a pipe has no disk
-                os.fsync(self._file.fileno())
+        self._file.add([line])
 
     def close(self) -> None:
         """Close the file."""
-        with suppress(OSError):  # the error was reported when the line was added
-            self._file.close()
+        self._file.close()
 
 
 def _key(judged: Judged) -> tuple[str, str]:

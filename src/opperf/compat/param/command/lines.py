@@ -7,7 +7,6 @@ and fields that PARAM does not have are added.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from opperf.compat.param.metrics import MILLI, fields
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
 from opperf.domain.files.destination import explain_errors
+from opperf.domain.files.line_file import LineFile
 from opperf.domain.measurement import Outcome, Samples
 from opperf.domain.plan import Settings
 from opperf.domain.record import Statistics
@@ -33,21 +33,15 @@ class Lines:
 
     def __init__(self, path: Path, *, append: bool) -> None:
         with explain_errors(path):
-            self._file = path.open("a" if append else "w", encoding="utf-8")
-        self.path = path
+            self._file = LineFile(path, path.open("ab" if append else "wb"))
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Write a line, and see that it is on the disk."""
-        with explain_errors(self.path):
-            self._file.write(json.dumps(line) + "\n")
-            self._file.flush()
-            if self.path.is_file():
-                os.fsync(self._file.fileno())
+        self._file.add([json.dumps(line)])
 
     def close(self) -> None:
         """Close the file."""
-        with suppress(OSError):  # the error was reported when the line was added
-            self._file.close()
+        self._file.close()
 
 
 def output_path(prefix: str, stamp: str, *, append: bool) -> Path:
