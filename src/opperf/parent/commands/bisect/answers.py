@@ -11,7 +11,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.metric import METRICS, Metric
 from opperf.domain.plan import Trial
 from opperf.domain.stats.significance import PairedTest
-from opperf.domain.stats.steps import FLOOR, Observation, Posterior, Story
+from opperf.parent.analysis.steps import FLOOR, Observation, Posterior, Story
 from opperf.parent.commands.bisect.sentences import tell_steps, tell_story
 from opperf.parent.documents.bisection import Answer, Probe, Step
 from opperf.parent.measuring.contest import Contest

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from opperf.domain.metric import Metric
 from opperf.domain.plan import INSTRUCTIONS
-from opperf.domain.stats.steps import Story
 from opperf.domain.units import format_percent
+from opperf.parent.analysis.steps import Story
 from opperf.parent.documents.bisection import Step
 
 #: Two steps cancel out if what they leave is no more than this share of the first.

@@ -9,7 +9,7 @@ from statistics import fmean, pvariance
 
 import pytest
 
-from opperf.domain.stats.steps import Model, Observation, Posterior
+from opperf.parent.analysis.steps import Model, Observation, Posterior
 
 BUILDS = 30
 

@@ -21,6 +21,7 @@ from itertools import pairwise
 from operator import mul
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.stats.significance import LEAST_ERROR
 
 #: The standard deviation of a step's height before anything is measured, unless a larger one is: e^0.3 is a third more.
 HEIGHT = 0.3
@@ -34,8 +35,6 @@ SLOPE = 0.001
 ENUMERATED, BEAM = 3, 20
 #: More steps are tried while the best model with the last of them has this share of the best of all.
 WORTH_MORE = 1e-4
-#: The error that an observation has at least: that of what is the same to the byte.
-LEAST_ERROR = 1e-6
 #: The probability below which a model is left out of the uncertainty of levels.
 NEGLIGIBLE = 1e-4
 
