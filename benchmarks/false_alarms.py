@@ -45,9 +45,10 @@ from opperf.domain.errors import InputError
 from opperf.domain.measurement import Samples
 from opperf.domain.message.requests import Prepare, Release, Turn
 from opperf.domain.plan import Settings, Side, Trial
+from opperf.domain.stats.order import CONFIDENCE
 from opperf.domain.stats.significance import PairedTest, wilson
 from opperf.domain.units import parse_percent
-from opperf.parent.analysis.verdict import CONFIDENCE, MOST_PAIRS, Rule
+from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
 from opperf.parent.documents.comparison import PairValue
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, outcome

@@ -17,6 +17,8 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.type_hint import Amount, Count, OneOf, Positive
 
 MOVE, PRODUCT = "move", "product"
+#: What one core moves, in bytes/s, where nothing has measured it.
+BYTE_RATE = 1e10
 #: Element types whose products are as fast as those of float32, or faster, where there is a kernel for them.
 HALVES = ("float16", "bfloat16")
 #: Below this share of the rate of float32 they are those of a loop. Kernels that convert to float32 reach a half to a

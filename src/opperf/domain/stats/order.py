@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+#: How often an interval holds the truth where nothing else is said.
+CONFIDENCE = 0.95
+
 
 def quantile(ordered: Sequence[float], share: float) -> float:
     """Return the quantile of sorted values by linear interpolation (type 7 of Hyndman and Fan, 1996; NumPy's default).
@@ -39,7 +42,7 @@ def centre(values: Sequence[float]) -> float:
     return median([(one + other) / 2 for i, one in enumerate(values) for other in values[i:]])
 
 
-def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
+def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float] | None:
     """Return an interval that covers the median of independent draws with at least this confidence.
 
     It runs between two order statistics chosen by the binomial distribution (the inverted sign test: Conover,

@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.stats.order import CONFIDENCE
 from opperf.domain.stats.significance import t_quantile
 
 #: The estimate of the variance is found by halving; after so many steps it is exact to the last digit of a float.
@@ -35,7 +36,7 @@ class OverallEffect:
     heterogeneity: float
 
 
-def merge(effects: Sequence[float], errors: Sequence[float], *, confidence: float = 0.95) -> OverallEffect:
+def merge(effects: Sequence[float], errors: Sequence[float], *, confidence: float = CONFIDENCE) -> OverallEffect:
     """Combine two or more effects with their standard errors.
 
     >>> alike, apart = merge([0.10, 0.11, 0.10], [0.01] * 3), merge([0.00, 0.10, 0.20], [0.01] * 3)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from statistics import fmean, stdev
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.stats.order import CONFIDENCE
 
 
 def t_cdf(value: float, freedom: float) -> float:
@@ -52,7 +53,7 @@ def t_quantile(probability: float, freedom: float) -> float:
     return (low + high) / 2
 
 
-def log_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
+def log_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float] | None:
     """Return the t-interval of the geometric mean of positive values; None with fewer than three.
 
     Times differ by factors, so the logs are what is nearly normal.
@@ -142,7 +143,7 @@ class PairedTest:
         """Return how likely a mean this far from zero would be if both sides were equal (two-sided)."""
         return 2 * (1 - t_cdf(abs(self.mean) / self.error, self.freedom))
 
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+    def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
         """Return the interval of the mean."""
         half = t_quantile((1 + confidence) / 2, self.freedom) * self.error
         return self.mean - half, self.mean + half
@@ -165,7 +166,7 @@ def discoveries(p_values: Sequence[float], rate: float) -> list[bool]:
     return [i in places for i in range(len(p_values))]
 
 
-def wilson(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+def wilson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Return the interval of a share (Wilson, J. Am. Statist. Assoc. 22 (1927), 209-212).
 
     >>> [round(bound, 3) for bound in wilson(2, 400)]
@@ -185,7 +186,7 @@ def wilson(successes: int, trials: int, confidence: float = 0.95) -> tuple[float
 MOST_EXACT = 1_000_000
 
 
-def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Return the exact interval of a share (Clopper and Pearson, Biometrika 26 (1934), 404-413).
 
     It holds the share at least as often as it says, for few trials too, where Wilson's does so on average only.
@@ -225,7 +226,7 @@ class Estimate:
     error: float
 
     @classmethod
-    def of(cls, ratio: float, interval: tuple[float, float], confidence: float = 0.95) -> Estimate:
+    def of(cls, ratio: float, interval: tuple[float, float], confidence: float = CONFIDENCE) -> Estimate:
         """Return the estimate that a ratio and its interval state, the interval taken as that of a normal variable.
 
         An interval from few pairs is wider than that for the same spread, so the error is rather too large.
@@ -233,7 +234,7 @@ class Estimate:
         error = (math.log(interval[1]) - math.log(interval[0])) / 2 / _sigmas(confidence)
         return cls(math.log(ratio), min(max(error, LEAST_ERROR), LARGEST_ERROR))
 
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+    def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
         """Return the interval of the ratio.
 
         >>> [round(bound, 3) for bound in Estimate(0.05, 0.01).interval()]

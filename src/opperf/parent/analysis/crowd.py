@@ -11,15 +11,13 @@ from collections.abc import Sequence
 
 from opperf.catalog import catalog
 from opperf.domain.errors import InputError
-from opperf.domain.peaks import Peaks, Rate
+from opperf.domain.peaks import BYTE_RATE, Peaks, Rate
 from opperf.domain.reason import Warning
-from opperf.parent.documents.comparison import Comparison
+from opperf.parent.documents.comparison import CHANGES, Comparison
 from opperf.parent.documents.load import Load
 
 #: So many times as far from 1 did ratios of such code come out at most, beside three streams on two CPUs.
 FACTOR = 2
-#: What one core moves, in bytes/s, where `opperf doctor --peaks` has not measured it.
-BYTE_RATE = 1e10
 #: The share of that rate from which on a call is taken to be bound by memory.
 NEAR = 0.25
 HINT = "compare again on an idle machine before you rely on its size; `opperf doctor` names what is busy"
@@ -32,7 +30,7 @@ def crowd_warnings(
 
     `cache_bytes` is the largest cache that a core has for itself: what fits there needs nothing of the neighbours.
     """
-    if load is None or not load.is_crowded or comparison.verdict.verdict not in ("slower", "faster"):
+    if load is None or not load.is_crowded or comparison.verdict.verdict not in CHANGES:
         return ()
     if comparison.clock not in ("wall", "cpu") or comparison.base.device != "cpu" or comparison.new.device != "cpu":
         return ()

@@ -23,7 +23,8 @@ from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run
 from opperf.domain.units import format_bound, format_bytes, format_ratios, plural
 from opperf.parent.analysis.counts import VECTORISED
-from opperf.parent.analysis.two_runs import MACHINE, PROCESSES, Welch, machine_differences, process_logs
+from opperf.parent.analysis.summary import PROCESSES
+from opperf.parent.analysis.two_runs import MACHINE, Welch, machine_differences, process_logs
 from opperf.parent.documents.comparison import Comparison, PeakMemory, Verdict, moved
 from opperf.parent.documents.floor import Floor, floor_key
 from opperf.parent.documents.judgement import Expectation, Finding, Judgement

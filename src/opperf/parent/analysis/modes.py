@@ -19,7 +19,7 @@ from opperf.domain.plan import Trial
 from opperf.domain.reason import Warning
 from opperf.domain.stats.order import median
 from opperf.parent.analysis.verdict import LEAST_PAIRS
-from opperf.parent.documents.comparison import LATER, PairValue, Verdict
+from opperf.parent.documents.comparison import CHANGES, LATER, PairValue, Verdict
 
 #: Groups lie this far apart at least, as a log-ratio: less is what identical code moves by from place to place.
 GAP = math.log(1.1)
@@ -89,7 +89,7 @@ def bound(verdict: Verdict, resolution: float, change: float) -> Verdict:
 
 def hold(verdict: Verdict, doubt: Doubt | None) -> Verdict:
     """Return the verdict that a doubt leaves: none that is certain of a change."""
-    if doubt is None or verdict.verdict not in ("slower", "faster", "inconclusive"):
+    if doubt is None or verdict.verdict not in (*CHANGES, "inconclusive"):
         return verdict
     if verdict.verdict == "inconclusive":
         return replace(verdict, reason=f"{verdict.reason}; {doubt.reason}")

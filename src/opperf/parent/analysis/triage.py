@@ -21,7 +21,7 @@ from opperf.domain.files.json_text import JsonObject
 from opperf.domain.stats.significance import Estimate
 from opperf.domain.units import format_percent
 from opperf.parent.analysis.gate import memory_growth
-from opperf.parent.documents.comparison import Comparison
+from opperf.parent.documents.comparison import CHANGES, Comparison
 from opperf.parent.documents.floor import series_side
 from opperf.parent.documents.judgement import Finding, Judgement
 from opperf.parent.documents.triage import FIXED, NEW, QUIET, Decision, Step, series_hash
@@ -77,7 +77,7 @@ class Triage:
 
     def _finding(self, finding: Finding, tolerance: float) -> Finding:
         comparison, step = finding.comparison, step_of(finding.comparison)
-        if step is None or comparison.verdict.verdict not in ("slower", "faster"):
+        if step is None or comparison.verdict.verdict not in CHANGES:
             return finding
         finding = replace(finding, change=step.name)
         if finding.kind != "slower":

@@ -19,18 +19,18 @@ from opperf.domain.measurement import Samples
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run
+from opperf.domain.stats.order import CONFIDENCE
 from opperf.domain.stats.significance import t_quantile
 from opperf.domain.units import format_seconds, plural
 from opperf.parent.analysis.modes import Doubt, groups, hold
-from opperf.parent.analysis.verdict import CONFIDENCE, Rule
+from opperf.parent.analysis.summary import PROCESSES
+from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.comparison import Comparison, Verdict
 from opperf.parent.documents.floor import Floor, floor_key
 
 #: How far identical code may move between two runs on a shared host, where `opperf noise` has not measured it.
 #: Cache-sized operators keep 11-14 % however the machine is fixed.
 FLOOR = 0.15
-#: Processes of each side that an interval needs.
-PROCESSES = 3
 #: The facts that two machines must share.
 MACHINE = ("cpu", "cores_usable", "kernel", "governor", "memory_total")
 

@@ -16,6 +16,7 @@ from dataclasses import field, replace
 from statistics import fmean, stdev
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.stats.order import CONFIDENCE
 from opperf.domain.stats.significance import PairedTest, discoveries, t_quantile
 from opperf.parent.documents.comparison import WIDEST, Verdict
 from opperf.parent.documents.floor import Floor
@@ -30,7 +31,6 @@ LEAST_PAIRS = 3
 MOST_PAIRS = 64
 #: The share of false discoveries that Benjamini and Hochberg's rule lets through to stage 2, over all looks.
 DISCOVERY_RATE = 0.10
-CONFIDENCE = 0.95
 #: The confidence at which stage 1 decides alone, and the least number of pairs for it. Where no more than one
 #: comparison in fifty of its kind stands out at all, an interval at 99.9 % still holds the truth in 95 % of those
 #: that do.

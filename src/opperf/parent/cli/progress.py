@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Trial
 from opperf.parent.cli.output import tell
+from opperf.parent.measuring.progress import LINE_EVERY
 from opperf.parent.reports.text import one_line, subject
 
 if TYPE_CHECKING:
     from rich.progress import Progress
-
-#: Seconds between two lines where there is no terminal.
-LINE_EVERY = 10.0
 
 
 class Bar:

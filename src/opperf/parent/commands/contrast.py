@@ -24,7 +24,7 @@ from opperf.parent.analysis.verdict import Rule
 from opperf.parent.commands.compare import parse_sides
 from opperf.parent.commands.deciding import rule_of
 from opperf.parent.commands.load import read_document
-from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
+from opperf.parent.documents.comparison import CHANGES, Comparison, ComparisonRun, Verdict
 from opperf.parent.measuring.calibration import stored_floors
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, header, outcome, start
@@ -216,7 +216,7 @@ def is_confirmed(comparison: Comparison) -> bool:
 
 
 def _is_sure(contest: Contest) -> bool:
-    return contest.verdict is not None and contest.verdict.verdict in ("slower", "faster", "same")
+    return contest.verdict is not None and contest.verdict.verdict in (*CHANGES, "same")
 
 
 def _look(contest: Contest) -> Comparison:

@@ -15,6 +15,7 @@ from opperf.domain.node import Node
 from opperf.domain.plan import Side
 from opperf.domain.reason import Warning
 from opperf.domain.record import Run
+from opperf.domain.stats.order import CONFIDENCE
 from opperf.domain.type_hint import Amount, Confidence, LogRatio, Positive, Ratio
 from opperf.parent.documents.machines import across
 from opperf.parent.documents.wholes import wholes
@@ -26,7 +27,8 @@ WIDEST = 2.0
 MOVED_SHARE, MOVED_BYTES = 0.01, 4096
 #: What would settle a verdict that modes leave open: more pairs would not.
 LATER = "compare again later: modes may last for minutes"
-VERDICTS = ("slower", "faster", "same", "inconclusive", "failed", "skipped")
+CHANGES = ("slower", "faster")
+VERDICTS = (*CHANGES, "same", "inconclusive", "failed", "skipped")
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class Verdict(Fields):
     reason: str
     pairs: int
     settle: str | None = None
-    confidence: Confidence = 0.95
+    confidence: Confidence = CONFIDENCE
 
     beside = ("bound",)
 

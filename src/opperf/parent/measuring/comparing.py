@@ -13,10 +13,10 @@ from pathlib import Path
 from opperf.domain.code import own_metric
 from opperf.domain.metric import compared_metric
 from opperf.domain.plan import INSTRUCTIONS, Settings, Trial
+from opperf.domain.stats.order import CONFIDENCE
 from opperf.parent.analysis.counts import LAYOUTS, by_clock, by_counts, counting, together
 from opperf.parent.analysis.modes import bound, hold
 from opperf.parent.analysis.verdict import (
-    CONFIDENCE,
     LEAST_PAIRS,
     Progress,
     Rule,

@@ -17,14 +17,12 @@ from opperf.domain.explanation import Event, Explanation, together
 from opperf.domain.message.requests import Explain
 from opperf.domain.plan import VARIABLE, Settings, Trial
 from opperf.domain.units import format_seconds
-from opperf.parent.documents.comparison import Explanations
+from opperf.parent.documents.comparison import CHANGES, Explanations
 from opperf.parent.measuring.contest import Contest
 from opperf.parent.workers.pool import Pool
 
 #: Variables that make libraries print what they run, read once at first use: oneDNN in two generations.
 VARIABLES = {f"{VARIABLE}{name}": "1" for name in ("DNNL_VERBOSE", "MKLDNN_VERBOSE")}
-#: The verdicts that there is something to explain about.
-CHANGES = ("slower", "faster")
 
 
 def explain(

@@ -12,12 +12,10 @@ from opperf.domain.plan import EXTRA_CALLS, LAYOUT, MOST_LAYOUTS, Trial
 from opperf.domain.stats.order import median
 from opperf.domain.stats.significance import PairedTest
 from opperf.parent.analysis.verdict import LEAST_PAIRS
-from opperf.parent.documents.comparison import PairValue
+from opperf.parent.documents.comparison import CHANGES, PairValue
 from opperf.parent.documents.floor import Detection, Displacement, Floor, Suites
 from opperf.parent.measuring.contest import Contest
 from opperf.parent.measuring.parallel import facts_together
-
-CHANGES = ("slower", "faster")
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,9 @@ from statistics import fmean
 from opperf.domain.stats.order import median
 from opperf.domain.units import plural
 from opperf.parent.measuring.contest import Contest
-from opperf.parent.measuring.progress import Progress, Silent
+from opperf.parent.measuring.progress import LINE_EVERY, Progress, Silent
 from opperf.parent.reports.text import case_text, one_line, subject
 
-#: Seconds between two lines within a pair.
-LINE_EVERY = 10.0
 #: From this number of comparisons on there is a first answer, long before the verdicts, which names so many.
 MANY, MOST_NAMED = 20, 5
 

@@ -20,7 +20,7 @@ from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonDict
-from opperf.domain.peaks import PRODUCT
+from opperf.domain.peaks import BYTE_RATE, PRODUCT
 from opperf.domain.plan import Settings, Trial
 from opperf.parent.measuring.calibration import effects, stored_rates
 from opperf.parent.workers.canaries import Caches, caches
@@ -30,9 +30,9 @@ from opperf.parent.workers.topology import leases, usable_cores
 
 #: How far jobs may slow each other down: with `--jobs auto`, and where the user chose their number.
 AUTO, BY_NUMBER = 0.01, 0.03
-#: What one core computes at most, in FLOP/s, where `opperf doctor --peaks` has not measured it (two fused multiply-adds
-#: of eight float32 in each cycle of 3 GHz), and what it moves, in bytes/s, where no canary ran: with a single job.
-FLOP_RATE, BYTE_RATE = 1e11, 1e10
+#: What one core computes at most, in FLOP/s, where `opperf doctor --peaks` has not measured it: two fused multiply-adds
+#: of eight float32 in each cycle of 3 GHz.
+FLOP_RATE = 1e11
 #: Work that takes this many times what copying its bytes does is not bound by memory: it would have to go over all of
 #: them this often.
 PASSES = 50

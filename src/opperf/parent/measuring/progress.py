@@ -13,6 +13,9 @@ from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Trial
 from opperf.parent.reports.text import one_line, trial_text
 
+#: Seconds between two lines that say how far something is, where no bar does.
+LINE_EVERY = 10.0
+
 
 class Progress(Protocol):
     """Receives the progress of a run. Nothing is reported while a sample is taken."""

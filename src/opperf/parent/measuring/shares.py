@@ -13,13 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from opperf.domain.peaks import BYTE_RATE
 from opperf.domain.plan import Side, Trial
 from opperf.domain.stats.order import median
 from opperf.domain.stats.significance import PairedTest
 from opperf.domain.units import format_ratios
 from opperf.parent.analysis.verdict import LEAST_PAIRS, Rule, decide
 from opperf.parent.measuring.contest import Contest
-from opperf.parent.measuring.parallel import BYTE_RATE, FLOP_RATE, amounts_of
+from opperf.parent.measuring.parallel import FLOP_RATE, amounts_of
 
 #: What a call takes at least, in seconds: that of a framework to reach its kernel.
 DISPATCH = 3e-6

@@ -306,5 +306,5 @@ def _interval(
     ratios = [math.log(after / before) for before, after in zip(*(total(suite, times) for suite in both))]
     if len(ratios) < LEAST_PAIRS:
         return None
-    low, high = PairedTest.of(ratios).interval(0.95)
+    low, high = PairedTest.of(ratios).interval()
     return math.exp(low), math.exp(high)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from opperf.domain.code import Code, SuiteCode, check_name, own_name, read_suite_code
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
-from opperf.domain.plan import Trial
+from opperf.domain.plan import Side, Trial
 from opperf.domain.registry import BEST_DEVICE, LAYER_LIBRARIES, split_implementation
 from opperf.domain.suite import Suite, SuiteCase
 from opperf.parent.documents.environment import EnvironmentSpec
@@ -62,9 +62,9 @@ class Selection:
     attributes: Mapping[str, object] = field(default_factory=dict)
     values: Sequence[str] = ()
     random: int | None = None
-    threads: int = 1
-    engine: str = "naive"
-    allocator: str = "fixed"
+    threads: int = Side.threads
+    engine: str = Side.engine
+    allocator: str = Side.allocator
 
     @property
     def selects(self) -> bool:

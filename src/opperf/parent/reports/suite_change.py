@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from opperf.domain.units import format_difference, format_ratios, format_seconds, plural
+from opperf.parent.documents.comparison import CHANGES
 from opperf.parent.documents.suite_change import Part, Row, SuiteChange, Unmeasured, by_group
 from opperf.parent.reports.document import Block, Check, Column, Document, Legend, Note, table
 
@@ -85,7 +86,7 @@ def _check(change: SuiteChange) -> Check:
         verdict.verdict,
         summary(change),
         {"failed": "error", "inconclusive": "skipped"}.get(verdict.verdict, "passed"),  # type: ignore[arg-type]
-        "notice" if verdict.verdict in ("slower", "faster") else "",
+        "notice" if verdict.verdict in CHANGES else "",
         numbers={"ratio": verdict.ratio, "low": _end(0)(change.whole), "high": _end(1)(change.whole)},
     )
 

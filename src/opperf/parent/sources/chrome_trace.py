@@ -25,7 +25,7 @@ from opperf.domain.files.text_file import LARGEST
 from opperf.domain.profile import mxnet_names
 from opperf.domain.profile.chrome import LONGEST, from_trace
 from opperf.domain.profile.event import Event, Profile, Reading, in_time, parents
-from opperf.parent.sources.execution_trace.node import DAMAGE, describe, open_trace
+from opperf.parent.sources.execution_trace.node import DAMAGE, STEP, describe, open_trace
 
 #: The kind of a span by its category, in lower case: PyTorch's of now and of before 2021, ONNX Runtime's.
 CATEGORIES: Mapping[str, str] = {
@@ -42,7 +42,6 @@ TOOLS = {"cpu_op": "torch", mxnet_names.INTERFACE.lower(): "mxnet", "session": "
 INSTRUCTION = ("hlo_op", "tf_op", "long_name")
 #: How the autograd engine of PyTorch calls what it runs.
 ENGINE = "autograd::engine::evaluate_function"
-STEP = "ProfilerStep#"
 #: Said where a trace marks no operators.
 ALL_ARE_OPERATORS = "the trace marks no operators, so all of its spans count as such"
 

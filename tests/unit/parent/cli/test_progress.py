@@ -12,7 +12,7 @@ from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Side, Trial
 from opperf.parent.cli import progress
 from opperf.parent.cli.progress import Bar
-from opperf.parent.measuring.progress import planning
+from opperf.parent.measuring.progress import LINE_EVERY, planning
 
 
 class Clock:
@@ -37,7 +37,7 @@ def test_planning_is_told_at_once_and_then_now_and_again(clock: Clock, capsys: p
     bar = Bar()
     for count in range(4):
         bar.plan("torch", count, 3 if count else 0)
-        clock.now += progress.LINE_EVERY / 2
+        clock.now += LINE_EVERY / 2
     assert capsys.readouterr().err.splitlines() == [
         "planning: listing the operators of torch",
         "planning: asked torch for the cases of 2 of 3 operators",
@@ -50,7 +50,7 @@ def test_work_that_measures_nothing_says_how_far_it_is_and_how_long_the_rest_tak
     bar = Bar()
     for count in range(4):
         bar.step("importing files", count, 10)
-        clock.now += progress.LINE_EVERY / 2
+        clock.now += LINE_EVERY / 2
     assert capsys.readouterr().err == "importing files: 2 of 10, about 40 s left\n"
 
 
@@ -72,7 +72,7 @@ def test_the_time_left_of_a_run_is_without_the_start_of_its_child(
     clock.now += 100.0  # the child starts
     for _ in range(3):
         bar.next(trial)
-        clock.now += progress.LINE_EVERY
+        clock.now += LINE_EVERY
         bar.done(cast(Outcome, None))
     bar.next(trial)
     assert capsys.readouterr().err.splitlines() == [

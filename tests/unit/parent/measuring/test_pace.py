@@ -11,8 +11,8 @@ from opperf.domain.plan import Side, Trial
 from opperf.parent.documents.comparison import PairValue, Verdict
 from opperf.parent.measuring import pace
 from opperf.parent.measuring.contest import Contest
-from opperf.parent.measuring.pace import LINE_EVERY, Pace, first_answer
-from opperf.parent.measuring.progress import Silent
+from opperf.parent.measuring.pace import Pace, first_answer
+from opperf.parent.measuring.progress import LINE_EVERY, Silent
 
 
 class Clock:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from opperf.child.backends.tensorflow.recording import MARK, operators, profile_into, spans
+from opperf.child.backends.common.launches import MARK
+from opperf.child.backends.tensorflow.recording import operators, profile_into, spans
 from opperf.child.measure.disturbance import Counters, clean
 from opperf.domain.call import Work
 from opperf.domain.measurement import Measurement, Sample, Samples

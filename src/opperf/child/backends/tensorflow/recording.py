@@ -20,14 +20,13 @@ from typing import Any
 
 import tensorflow as tf
 
+from opperf.child.backends.common.launches import MARK
 from opperf.child.backends.common.verbose import repeat
 from opperf.domain.call import Work
 from opperf.domain.dataclass import dataclass
 from opperf.domain.explanation import Event, Explanation
 from opperf.domain.measurement import Memory
 
-#: The name under which a call stands among the events.
-MARK = "opperf: one call"
 #: An operator of a program: its name, and its type.
 IN_PROGRAM = re.compile(r"^[^: ]+:(?P<type>_?[A-Z]\w*)$")
 #: The plane of the task, and what it calls the beginning of the recording.

@@ -16,13 +16,11 @@ from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from opperf.child.backends.common import verbose
+from opperf.child.backends.common.launches import MARK
 from opperf.child.backends.common.verbose import OutputCapture, repeat
 from opperf.child.backends.torch.spans import NO_OPERATORS, plain
 from opperf.domain.call import Work
 from opperf.domain.explanation import Event, Explanation
-
-#: The name under which a call stands among the events.
-MARK = "opperf: one call"
 
 
 def of_calls(work: Work, calls: int, activity: Any, wait: Callable[[Any], None]) -> list[Explanation]:

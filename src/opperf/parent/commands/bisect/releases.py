@@ -22,6 +22,7 @@ from opperf.domain.registry import FRAMEWORKS
 from opperf.parent.documents.environment import CURRENT, EnvironmentSpec, requirement_name
 from opperf.parent.workers.environments import PYTHON, build_once, create, quiet, version_text
 from opperf.parent.workers.installer import find_links, listen, uv, uv_executable
+from opperf.parent.workers.interpreters import OLDEST_PYTHON
 from opperf.parent.workers.package import cache_folder
 
 #: How long the index may take to answer, in seconds.
@@ -29,8 +30,6 @@ PATIENCE = 300.0
 #: Into how many parts builds are divided by those that are looked at although good and bad are close, where a build is
 #: soon installed: of up to a dozen all are.
 INSTALLED_PARTS = 8
-#: The oldest Python that a child runs in.
-OLDEST_PYTHON = (3, 10)
 
 
 class Releases:

@@ -37,7 +37,7 @@ from opperf.parent.measuring.fleet.suites import files_of
 from opperf.parent.measuring.judge.judge import Terms
 from opperf.parent.measuring.judge.submissions import Submission
 from opperf.parent.measuring.processes import in_processes, seconds
-from opperf.parent.measuring.progress import Progress
+from opperf.parent.measuring.progress import LINE_EVERY, Progress
 from opperf.parent.planning.selection import Selection
 from opperf.parent.planning.wishes import Wishes
 
@@ -49,8 +49,8 @@ PROCESS_START, WORTH = 2.0, 4.0
 PAIR_SECONDS, PAIR_START = 1.2, 8.0
 #: What judging a candidate takes that is not wrong at once, and setting up the bench of a piece, in seconds.
 CANDIDATE_SECONDS, BENCH_START = 10.0, 5.0
-#: Seconds between two lines that say how the nodes are getting on, and how many of them a line names.
-LINE_EVERY, MOST_NAMES = 10.0, 6
+#: How many nodes a line names that says how they are getting on.
+MOST_NAMES = 6
 
 
 class Fleet:

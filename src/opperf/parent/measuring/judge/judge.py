@@ -305,7 +305,7 @@ def _speed(pairs: Sequence[PairValue], verdict: Verdict | None = None) -> Speed 
     if len(ratios) < LEAST_PAIRS:
         return None
     test = paired_test(ratios)
-    low, high = test.interval(0.95)
+    low, high = test.interval()
     ratio, bounds = math.exp(test.mean), (math.exp(low), math.exp(high))
     if verdict is not None and verdict.ratio is not None and verdict.interval is not None:
         ratio, bounds = verdict.ratio, verdict.interval

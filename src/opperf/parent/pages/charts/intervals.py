@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Union
 
 from opperf.domain.dataclass import dataclass
+from opperf.parent.documents.comparison import CHANGES
 from opperf.parent.pages.charts.drawing import AXIS, CHARACTER, LINE, Axis, Chart, Drawing
 from opperf.parent.reports.document import Table
 
@@ -158,7 +159,7 @@ class Lines:
             x = self.axis.at(self.chart.mark)
             drawing.line(x, strip, x, top + self.step, "zero")
         drawing.two_lines(top, row.label, row.detail, (words, self.label if self.roomy else self.width))
-        verdict = row.level if row.level in ("slower", "faster") else ""
+        verdict = row.level if row.level in CHANGES else ""
         drawing.text(self.width, top + (20 if self.roomy else 14), row.figures, f"right {verdict}", room=self.figures)
         middle = top + LINE + 1 if self.roomy else top + 2 * LINE + 10
         for dot in row.dots:

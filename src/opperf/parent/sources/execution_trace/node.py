@@ -31,6 +31,8 @@ ARCHIVES = (".tar.gz", ".tgz", ".tar")
 MOST_MEMBERS = 1000
 #: Prefix of the files that macOS adds to an archive, one for each file.
 MAC = "._"
+#: How PyTorch's profiler begins the name of a step.
+STEP = "ProfilerStep#"
 #: What reading a file raises that is cut short or never was one.
 DAMAGE = (NotJSON, ijson.JSONError, zlib.error, tarfile.TarError, UnicodeDecodeError, EOFError, OSError)
 

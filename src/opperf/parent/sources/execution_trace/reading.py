@@ -25,9 +25,8 @@ from opperf.parent.sources.execution_trace.argument import Elements, Parameter, 
 from opperf.parent.sources.execution_trace.durations import Durations, join
 from opperf.parent.sources.execution_trace.kineto import Recording, read_kineto
 from opperf.parent.sources.execution_trace.kineto_nodes import Schemas, nodes_of
-from opperf.parent.sources.execution_trace.node import Node, check, nodes
+from opperf.parent.sources.execution_trace.node import STEP, Node, check, nodes
 
-STEP = "ProfilerStep#"
 #: What the names of nodes begin with that stand for a process or a thread.
 ROOTS = "[pytorch"
 #: Operators that need other processes, by the start of their names.

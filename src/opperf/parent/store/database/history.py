@@ -17,6 +17,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.moment import moment_of, shown_moment
 from opperf.domain.stats.significance import Estimate
+from opperf.parent.documents.comparison import CHANGES
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading
@@ -270,7 +271,7 @@ class Ratios:
 def latest_difference(ratios: Sequence[Ratio]) -> Ratio | None:
     """Return the latest comparison that calls the latest build slower or faster, than whichever build; or None."""
     latest = ratios[-1].new
-    return next((one for one in reversed(ratios) if one.new == latest and one.verdict in ("slower", "faster")), None)
+    return next((one for one in reversed(ratios) if one.new == latest and one.verdict in CHANGES), None)
 
 
 class Course(NamedTuple):
