@@ -33,14 +33,14 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Warning
 from opperf.domain.record import Record, Run, Statistics, Value
 from opperf.domain.tensor import TensorSpec
-from opperf.parent.commands.history import searches
+from opperf.parent.commands.history import Scope, searches
 from opperf.parent.documents.comparison import Comparison, ComparisonRun, Verdict
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address, writing
 from opperf.parent.store.database.documents import fingerprint
 from opperf.parent.store.database.history import entries
-from opperf.parent.store.database.listing import machines, operators, runs, search
+from opperf.parent.store.database.listing import machines, operators, search
 from opperf.parent.store.database.operator_history import operator_ratios, operator_times
 from opperf.parent.store.database.overview import overview
 from opperf.parent.store.database.series import Filters
@@ -213,10 +213,10 @@ def ask(archive: Archive, nights: int) -> Iterator[tuple[str, list[float]]]:
         "overview of any build": lambda: overview(archive, build=build()),
         "overview of one operator": lambda: overview(archive, filters=Filters(operator=name())),
         "overview by times": lambda: overview(archive, build=build(), anchor="1.1", evidence="times"),
-        f"changes in {COMPARISONS:,} comparisons": lambda: searches(archive, most=COMPARISONS)[0].series,
+        f"changes in {COMPARISONS:,} comparisons": lambda: searches(archive, Scope(most=COMPARISONS))[0].series,
         "times of an operator": lambda: operator_times(archive, name()),
         "ratios of an operator": lambda: operator_ratios(archive, name()),
-        "runs": lambda: runs(archive, most=100),
+        "runs": lambda: entries(archive, most=100),
         "operators": lambda: operators(archive),
         "machines": lambda: machines(archive),
         "search": lambda: search(archive, name()[4:]),

@@ -99,7 +99,7 @@ def test_pages_ask_either_system_alike(address: str) -> None:
         assert costs(archive, "run-1.2") == {"numpy": {"sum": 1e-4}}
         view = overview(archive, filters=Filters(category="reduction", operator="sum"))
         assert view is not None
-        assert (view.build, view.anchor, [one.ratio for one in view.movers]) == ("1.2", "1.0", [1.2])
+        assert (view.build, view.anchor, [one.difference.ratio for one in view.movers]) == ("1.2", "1.0", [1.2])
         assert overview(archive, evidence="times") is None
         assert [one.operator for one in operators(archive)] == ["sum"]
         assert [one.name for one in machines(archive)] == ["EPYC"]

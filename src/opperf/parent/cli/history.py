@@ -140,15 +140,14 @@ def show_changes(
     weaker evidence.
     """
     from opperf.parent.cli.output import deliver
-    from opperf.parent.commands.history import archive, check_name, day, searches
+    from opperf.parent.commands.history import Scope, archive, check_name, day, searches
     from opperf.parent.reports.history import changes
     from opperf.parent.store.database.history import with_cases
     from opperf.parent.store.database.series import Filters
 
-    begin = day(since)
-    of_operator = Filters(operator=operator)
+    scope = Scope(Filters(operator=operator), day(since), tolerance)
     with archive(database) as store:
-        ratios, times = searches(store, of_operator, since=begin, tolerance=tolerance)
+        ratios, times = searches(store, scope)
         if operator is not None and not ratios.series and not times.series:
             check_name(store, operator)
         unconfirmed = with_cases(store, ratios.open)
@@ -156,7 +155,7 @@ def show_changes(
     if top is None and format is None:
         top = MOST_ROWS
     series = ratios.series, times.series
-    deliver(changes(rows, *series, unconfirmed=unconfirmed, least_builds=ratios.least_builds, top=top), format)
+    deliver(changes(rows, *series, unconfirmed=unconfirmed, top=top), format)
 
 
 @app.command("remove")

@@ -14,7 +14,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, near
 from opperf.domain.moment import FIRST, parse_moment, shown_moment
 from opperf.domain.record import Run
-from opperf.parent.analysis.change_points import LEAST_BUILDS, Change, Point, changes, points, time_changes
+from opperf.parent.analysis.change_points import Change, Point, changes, points, time_changes
 from opperf.parent.analysis.triage import Triage, step_in
 from opperf.parent.commands.load import read_document
 from opperf.parent.documents.candidates import JudgedRun
@@ -95,15 +95,27 @@ class Search:
     """The changes of several series, confirmed ones first, and of those the largest.
 
     `whole` is False where the search ended before the last series. `open` are the series without a change whose last
-    comparison says slower or faster, the largest first: `least_builds` would confirm it. `with_cases` says what they
-    are of.
+    comparison says slower or faster, the largest first. `with_cases` says what they are of.
     """
 
     changes: Sequence[NamedChange]
     series: int
     whole: bool = True
     open: Sequence[Course] = ()
-    least_builds: int = LEAST_BUILDS
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Which changes are searched for: those of at least a `tolerance`, to builds that were first measured `since`.
+
+    All comparisons count for where a series stands. A search for changes in ratios ends with the series in which it has
+    read as many of them as `most`.
+    """
+
+    filters: Filters = EVERYTHING
+    since: datetime | None = None
+    tolerance: float = TOLERANCE
+    most: int | None = None
 
 
 def read_triage(archive: Archive) -> Triage:
@@ -111,19 +123,13 @@ def read_triage(archive: Archive) -> Triage:
     return Triage(decisions(archive), build_orders(archive))
 
 
-def searches(
-    archive: Archive,
-    filters: Filters = EVERYTHING,
-    *,
-    since: datetime | None = None,
-    tolerance: float = TOLERANCE,
-    most: int | None = None,
-    triage: Triage | None = None,
-) -> tuple[Search, Search]:
-    """Return the changes in ratios, and those in the times that other tools measured: `named_changes` says which."""
+ALL_CHANGES = Scope()
+
+
+def searches(archive: Archive, scope: Scope = ALL_CHANGES, triage: Triage | None = None) -> tuple[Search, Search]:
+    """Return the changes in ratios, and in the times of other tools; `triage` is the database's, where it was read."""
     triage = triage or read_triage(archive)
-    ratios = named_changes(archive, filters, since=since, tolerance=tolerance, most=most, triage=triage)
-    return ratios, imported_changes(archive, filters, since=since, tolerance=tolerance, triage=triage)
+    return named_changes(archive, scope, triage), imported_changes(archive, scope, triage)
 
 
 @dataclass(frozen=True)
@@ -136,32 +142,20 @@ class _Finding:
     changes: Sequence[Change]
 
 
-def named_changes(
-    archive: Archive,
-    filters: Filters = EVERYTHING,
-    *,
-    since: datetime | None = None,
-    tolerance: float = TOLERANCE,
-    most: int | None = None,
-    triage: Triage | None = None,
-) -> Search:
-    """Return the changes between builds in series of ratios; `triage` is that of the database, where it was read.
-
-    All comparisons count for where a series stands; `since` leaves out changes to builds that are older. The search
-    ends with the series in which it has read as many comparisons as `most`.
-    """
+def named_changes(archive: Archive, scope: Scope = ALL_CHANGES, triage: Triage | None = None) -> Search:
+    """Return the changes between builds in series of ratios; `triage` is as that of `searches`."""
     triage = triage or read_triage(archive)
     findings: list[_Finding] = []
     open_courses: list[Course] = []
     count = ratio_count = 0
     complete = True
-    for course in courses(archive, filters):
-        complete = most is None or ratio_count < most
+    for course in courses(archive, scope.filters):
+        complete = scope.most is None or ratio_count < scope.most
         if not complete:
             break
         count, ratio_count = count + 1, ratio_count + len(course.ratios)
         anchor, builds = points(course.ratios, triage.orders.get(course.framework, ()))
-        steps = changes(builds, tolerance=tolerance)
+        steps = changes(builds, tolerance=scope.tolerance)
         if steps:
             findings.append(_Finding(course, anchor, builds, steps))
         elif latest_difference(course.ratios) is not None:
@@ -170,7 +164,7 @@ def named_changes(
     result = [
         change
         for finding, series in zip(findings, every_series, strict=True)
-        for change in _name_changes(finding, series, triage, since)
+        for change in _name_changes(finding, series, triage, scope.since)
     ]
     open_courses.sort(key=lambda course: -abs(course.ratios[-1].estimate.log_ratio))
     return Search(sorted(result, key=_rank), count, complete, open_courses)
@@ -220,18 +214,11 @@ def missing(archive: Archive, operator: str) -> InputError:
     return InputError(f"the database has no measurement of `{operator}`", hint=hint)
 
 
-def imported_changes(
-    archive: Archive,
-    filters: Filters = EVERYTHING,
-    *,
-    since: datetime | None = None,
-    tolerance: float = TOLERANCE,
-    triage: Triage | None = None,
-) -> Search:
-    """Return the changes in the absolute times that other tools measured; `triage` is as that of `named_changes`."""
+def imported_changes(archive: Archive, scope: Scope = ALL_CHANGES, triage: Triage | None = None) -> Search:
+    """Return the changes in the absolute times that other tools measured; `triage` is as that of `searches`."""
     result: list[NamedChange] = []
     triage, count = triage or read_triage(archive), 0
-    for series, times in imported_times(archive, filters):
+    for series, times in imported_times(archive, scope.filters):
         times_by_build: dict[str, list[float]] = {}
         starts: dict[str, int] = {}
         for entry in times:
@@ -245,14 +232,14 @@ def imported_changes(
         history = History(Case.from_json(series.case, "case"), *where, ())
         order = triage.orders.get(series.framework, ())
         names = [*dict.fromkeys((*filter(times_by_build.__contains__, order), *times_by_build))]
-        steps = time_changes(names, [median(times_by_build[name]) for name in names], tolerance=tolerance)
+        steps = time_changes(names, [median(times_by_build[name]) for name in names], tolerance=scope.tolerance)
         moments = {build: shown_moment(moment) for build, moment in starts.items()}
         named_steps = [step_in(history, change.before, change.after, change.size) for change in steps]
         standings = triage.standings(named_steps, moments[names[-1]])
         result += [
             NamedChange(history, None, change, standing, moments[change.after])
             for change, standing in zip(steps, standings, strict=True)
-            if since is None or moments[change.after] >= since
+            if scope.since is None or moments[change.after] >= scope.since
         ]
     return Search(sorted(result, key=_rank), count)
 

@@ -8,7 +8,8 @@ from datetime import datetime, timezone
 
 from opperf.domain.errors import InputError
 from opperf.parent.analysis.triage import step_in
-from opperf.parent.commands.history import read_triage, searches
+from opperf.parent.commands.history import Scope, read_triage, searches
+from opperf.parent.documents.comparison import CHANGES
 from opperf.parent.documents.judgement import Judgement
 from opperf.parent.documents.triage import Decision, Step, check_decision
 from opperf.parent.reports.history import NamedChange
@@ -71,7 +72,7 @@ def find(archive: Archive, name: str, filters: Filters = EVERYTHING) -> tuple[St
 
     Raises `InputError` where no change has the name.
     """
-    search, imported = searches(archive, filters)
+    search, imported = searches(archive, Scope(filters))
     rows = [change for change in (*search.changes, *imported.changes) if change.standing.name == name]
     history = [decision for decision in decisions(archive) if decision.change == name]
     if rows:
@@ -97,10 +98,10 @@ def _steps(archive: Archive, filters: Filters) -> Iterator[tuple[str, Step]]:
     """
     for series in ratios(archive, filters):
         for ratio in series.ratios:
-            if ratio.verdict in ("slower", "faster"):
+            if ratio.verdict in CHANGES:
                 step = step_in(series, ratio.base, ratio.new, ratio.estimate)
                 yield step.name, step
-    for change in (change for search in searches(archive, filters) for change in reversed(search.changes)):
+    for change in (change for search in searches(archive, Scope(filters)) for change in reversed(search.changes)):
         what = change.change
         yield change.standing.name, step_in(change.series, what.before, what.after, what.size)
 

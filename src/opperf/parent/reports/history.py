@@ -14,6 +14,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.metric import METRICS, Metric
 from opperf.domain.registry import BUILT_IN
 from opperf.domain.units import format_bound, format_interval, format_percent, format_ratios, format_seconds
+from opperf.parent.analysis.change_points import LEAST_BUILDS, Change
 from opperf.parent.analysis.triage import Standing, step_in
 from opperf.parent.documents.triage import NEW, SEEN
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, Section, table, table_rows
@@ -23,7 +24,6 @@ from opperf.parent.reports.text import case_text
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from opperf.parent.analysis.change_points import Change
     from opperf.parent.store.database.history import Entry, History, Observation, Ratios, StoredComparison
     from opperf.parent.store.database.listing import OperatorEntry
 
@@ -114,7 +114,6 @@ def changes(
     imported: int = 0,
     link: Callable[[NamedChange], str] = lambda _: "",
     unconfirmed: Sequence[Ratios] = (),
-    least_builds: int = 2,
     top: int | None = None,
     part: slice = slice(None),
 ) -> Document:
@@ -128,7 +127,7 @@ def changes(
         words += f"; {imported} series of absolute times from other tools, {weak}: {WEAKER}"
     none = "; ratios come from `opperf compare` of two builds of one framework" if not examined + imported else ""
     none += (
-        f"; a change is confirmed by {least_builds} builds that support it, by more than the series scatters"
+        f"; a change is confirmed by {LEAST_BUILDS} builds that support it, by more than the series scatters"
         if unconfirmed
         else ""
     )

@@ -21,6 +21,7 @@ from opperf.parent.reports import report_of
 from opperf.parent.reports.document import Block, Document, Note, table
 from opperf.parent.store.database import listing
 from opperf.parent.store.database.archive import Archive
+from opperf.parent.store.database.history import entries
 from opperf.parent.store.database.overview import Mover
 from opperf.parent.store.database.sides import compare_sides, stored_sides
 
@@ -42,7 +43,7 @@ def side_by_side(archive: Archive, query: Query) -> View:
     sides = {side.name: side for side in stored_sides(archive)}
     runs = {
         entry.key: f"run {entry.key} of {entry.started:%Y-%m-%d %H:%M}"
-        for entry in listing.runs(archive, most=MOST_RUNS)
+        for entry in entries(archive, most=MOST_RUNS)
         if entry.kind == "run"
     }
     names = [*sides, *runs]
@@ -67,7 +68,7 @@ def _sides(base: str, new: str, movers: Sequence[Mover], choices: Sequence[Choic
     if not movers:
         none = f"Nothing of {new} is known that is known of {base} too: no case, direction and machine has both."
         return View(Document(title, [Note(none)]), choices=choices)
-    verdicts = Counter(mover.verdict or "undecided" for mover in movers)
+    verdicts = Counter(mover.difference.verdict or "undecided" for mover in movers)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
     notes = [Note(text) for way, text in WAYS.items() if any(mover.way == way for mover in movers)]
 

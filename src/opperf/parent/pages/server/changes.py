@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from opperf.domain.errors import InputError
 from opperf.domain.units import format_percent, format_ratios, format_seconds
 from opperf.parent.analysis.triage import Standing
-from opperf.parent.commands.history import searches
+from opperf.parent.commands.history import Scope, searches
 from opperf.parent.commands.triage import decide, find
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.documents.tolerances import TOLERANCE
@@ -46,7 +46,7 @@ def changes(archive: Archive, query: Query) -> View:
     """Return the changes of all series, the largest first; of a large database only of those that are chosen."""
     filters, machines, since = filters_of(archive, query)
     begin, filters = filters.since, replace(filters, since=None, operator=query.get("operator") or None)
-    ratios, times = searches(archive, filters, since=begin, most=MOST_COMPARISONS)
+    ratios, times = searches(archive, Scope(filters, begin, most=MOST_COMPARISONS))
     every = [*ratios.changes, *times.changes]
     choices = (
         Choice.of("framework", (one.series.framework for one in every), query),

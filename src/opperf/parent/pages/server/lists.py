@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.units import plural
+from opperf.parent.documents.comparison import CHANGES
 from opperf.parent.pages.server.filters import categories, filters_of
-from opperf.parent.pages.server.movers import CHANGES, ratio_text, trail, trail_words
+from opperf.parent.pages.server.movers import ratio_text, trail, trail_words
 from opperf.parent.pages.server.view import Choice, Part, Query, View, path
 from opperf.parent.reports.document import Block, Column, Document, Note, Table, table
 from opperf.parent.reports.history import RUNS
@@ -81,9 +82,10 @@ def _operator_place(row: OperatorRow) -> str:
 
 def _weight(mover: MoverRow | None) -> tuple[int, float]:
     """Return where a row stands among others: what changed first, by size, and what was not compared last."""
-    if mover is None or not mover.ratio:
+    if mover is None or not mover.difference.ratio:
         return 2, 0.0
-    return mover.verdict not in CHANGES, -max(mover.ratio, 1 / mover.ratio)
+    _, size = mover.difference.weight
+    return mover.difference.verdict not in CHANGES, size
 
 
 def runs(archive: Archive, query: Query) -> View:
@@ -133,8 +135,8 @@ def _minute(text: str) -> str:
 #: On a phone an operator of several frameworks would look alike without their names.
 OPERATORS: tuple[Column[OperatorRow], ...] = (
     Column("operator", "operator", lambda row: row.entry.operator),
-    Column("ratio", "ratio", lambda row: row.mover and row.mover.ratio, ratio_text, "right"),
-    Column("verdict", "verdict", lambda row: row.mover and row.mover.verdict),
+    Column("ratio", "ratio", lambda row: row.mover and row.mover.difference.ratio, ratio_text, "right"),
+    Column("verdict", "verdict", lambda row: row.mover and row.mover.difference.verdict),
     Column(
         None,
         "history",

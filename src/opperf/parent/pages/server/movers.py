@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element
 
 from opperf.domain.case import Case
 from opperf.domain.units import format_ratios, format_seconds
+from opperf.parent.documents.comparison import CHANGES
 from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.charts.sparkline import sparkline
 from opperf.parent.pages.labels import case_words, labels
@@ -19,27 +20,19 @@ from opperf.parent.store.database.trails import Spot, Trails
 
 #: The most changes to draw; what moved most comes first.
 MOST = 20
-CHANGES = ("slower", "faster")
 
 
 def largest(movers: Sequence[Mover], anchor: str, build: str) -> list[Intervals]:
     """Return the chart of what moved most: that which is called slower or faster, or of times everything."""
-    rows = [mover for mover in movers if mover.ratio is not None and mover.verdict in (*CHANGES, None)][:MOST]
+    rows = [
+        (mover, ratio)
+        for mover in movers
+        if (ratio := mover.difference.ratio) is not None and mover.difference.verdict in (*CHANGES, None)
+    ][:MOST]
     if not rows:
         return []
-    names, common = labels([*zip(*_words(rows))])
-    lines = [
-        Row(
-            *name,
-            mover.ratio,
-            interval(mover),
-            f"{mover.ratio:.3f} {mover.verdict or ''}".rstrip(),
-            mover.verdict or "inconclusive",
-            tip=f"{mover.ratio:.3f} {format_ratios(interval(mover))}\n{inputs(mover.series)}\n"
-            f"{format_seconds(mover.base_time)} in {anchor}, {format_seconds(mover.new_time)} in {build}",
-        )
-        for mover, name in zip(rows, names, strict=True)
-    ]
+    names, common = labels([*zip(*_words([mover for mover, _ in rows]))])
+    lines = [_line(*row, name, anchor, build) for row, name in zip(rows, names, strict=True)]
     caption = f"{f'Of {common}. ' if common else ''}Time in {build} over time in {anchor}; right of 1 is slower."
     unit = f"{build} / {anchor}"
     return [Intervals("Largest changes", caption, lines, lambda ratio: f"{ratio:g}", mark=1.0, unit=unit)]
@@ -58,9 +51,17 @@ def _words(movers: Sequence[Mover]) -> list[Sequence[str]]:
     ]
 
 
-def interval(mover: Mover) -> tuple[float, float] | None:
-    """Return where the ratio lies, if that is known."""
-    return None if mover.low is None or mover.high is None else (mover.low, mover.high)
+def _line(mover: Mover, ratio: float, name: tuple[str, str], anchor: str, build: str) -> Row:
+    difference, verdict = mover.difference, mover.difference.verdict
+    return Row(
+        *name,
+        ratio,
+        difference.interval,
+        f"{ratio:.3f} {verdict or ''}".rstrip(),
+        verdict or "inconclusive",
+        tip=f"{ratio:.3f} {format_ratios(difference.interval)}\n{inputs(mover.series)}\n"
+        f"{format_seconds(difference.base_time)} in {anchor}, {format_seconds(difference.new_time)} in {build}",
+    )
 
 
 def ratio_text(ratio: float | None) -> str:
@@ -88,12 +89,12 @@ def trail(spots: Sequence[Spot], builds: Sequence[str]) -> Element | None:
 def mover_columns(trails: Trails | None = None, fresh: Collection[str] = ()) -> Iterator[Column[Mover]]:
     """Yield the columns of movers, with their histories where there are any; `fresh` are the runs that are new."""
     yield Column("operator", "operator", lambda mover: mover.series.operator)
-    yield Column("ratio", "ratio", lambda mover: mover.ratio, ratio_text, "right")
-    yield Column("verdict", "verdict", lambda mover: mover.verdict)
+    yield Column("ratio", "ratio", lambda mover: mover.difference.ratio, ratio_text, "right")
+    yield Column("verdict", "verdict", lambda mover: mover.difference.verdict)
     yield Column("inputs", "inputs", lambda mover: inputs(mover.series))
-    yield Column("low", None, lambda mover: mover.low)
-    yield Column("high", None, lambda mover: mover.high)
-    yield Column(None, "interval", interval, format_ratios, "right")
+    yield Column("low", None, lambda mover: mover.difference.low)
+    yield Column("high", None, lambda mover: mover.difference.high)
+    yield Column(None, "interval", lambda mover: mover.difference.interval, format_ratios, "right")
     if trails is not None:
         yield Column(
             None,
@@ -104,8 +105,8 @@ def mover_columns(trails: Trails | None = None, fresh: Collection[str] = ()) -> 
     yield Column("direction", "direction", lambda mover: mover.series.direction, presence="varied")
     yield Column("mode", "mode", lambda mover: mover.series.side.get("mode"), presence="varied", usual="eager")
     yield Column("threads", "threads", lambda mover: mover.series.side.get("threads"), presence="varied", usual=1)
-    yield Column("base_time_s", "base time", lambda mover: mover.base_time, format_seconds, "right")
-    yield Column("new_time_s", "time", lambda mover: mover.new_time, format_seconds, "right")
+    yield Column("base_time_s", "base time", lambda mover: mover.difference.base_time, format_seconds, "right")
+    yield Column("new_time_s", "time", lambda mover: mover.difference.new_time, format_seconds, "right")
     yield Column("machine", "machine", lambda mover: mover.series.machine_name, presence="varied")
     yield Column("evidence", "evidence", evidence, presence="varied", usual="compared")
     if fresh:

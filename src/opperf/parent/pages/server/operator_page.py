@@ -12,7 +12,7 @@ from opperf.domain.metric import METRICS, Metric
 from opperf.domain.moment import shown_moment
 from opperf.domain.units import format_ratios, format_seconds
 from opperf.parent.analysis.triage import Triage
-from opperf.parent.commands.history import read_triage, searches
+from opperf.parent.commands.history import Scope, read_triage, searches
 from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.server.filters import filters_of
 from opperf.parent.pages.server.movers import ratio_text
@@ -82,7 +82,7 @@ def _charts(
 
 def _changes(archive: Archive, filters: Filters, text: str, triage: Triage) -> list[Block]:
     """Return the changes of an operator, each leading to its evidence, with the commands that follow them up."""
-    ratios, times = searches(archive, replace(filters, since=None), since=filters.since, triage=triage)
+    ratios, times = searches(archive, Scope(replace(filters, since=None), filters.since), triage)
     rows = [row for row in (*ratios.changes, *times.changes) if text in ("", case_text(row.series.case))]
     if not rows:
         return []

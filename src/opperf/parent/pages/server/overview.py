@@ -16,7 +16,7 @@ from opperf.parent.reports.document import Block, Column, Document, Note, Sectio
 from opperf.parent.store.database import listing
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import Build, BuildRows, build_rows
-from opperf.parent.store.database.history import Entry
+from opperf.parent.store.database.history import Entry, entries
 from opperf.parent.store.database.listing import FrameworkPair
 from opperf.parent.store.database.overview import UNMEASURED, Overview
 from opperf.parent.store.database.overview import overview as read_overview
@@ -56,7 +56,7 @@ def overview(archive: Archive, query: Query) -> View:
         *_news(fresh or ()),
         *_trends(archive, stored, board, query),
         *_frameworks(archive),
-        Section("Latest runs", [run_table(listing.runs(archive, most=LATEST))]),
+        Section("Latest runs", [run_table(entries(archive, most=LATEST))]),
     ]
     news = {} if fresh is None else _since_last_visit(fresh, query)
     if board is None:
@@ -136,7 +136,7 @@ def _fresh(archive: Archive, query: Query) -> list[Entry] | None:
     number = query.get("seen", "")
     if not (number.isascii() and number.isdigit() and len(number) < 18):
         return None
-    return listing.runs(archive, behind=int(number), most=MOST_NEW)
+    return entries(archive, behind=int(number), most=MOST_NEW)
 
 
 def _since_last_visit(fresh: Sequence[Entry], query: Query) -> dict[str, str | Link]:

@@ -16,7 +16,6 @@ from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import reading
 from opperf.parent.store.database.documents import unpack
-from opperf.parent.store.database.history import Entry, entries
 from opperf.parent.store.database.series import EVERYTHING, Filters, category, find_series
 
 
@@ -98,13 +97,6 @@ class LastRun:
     key: str
     kind: str
     started: datetime
-
-
-def runs(
-    archive: Archive, *, since: datetime | None = None, most: int | None = None, behind: int | None = None
-) -> list[Entry]:
-    """Return the runs, latest first; with the number of one, `behind`, only those that were added later."""
-    return entries(archive, since=since, most=most, behind=behind)
 
 
 def run_kinds(archive: Archive, most: int) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from sqlalchemy import Connection, select
 
 from opperf.domain.dataclass import dataclass
+from opperf.parent.documents.comparison import CHANGES
 from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import BuildRows, Pair, read_builds, read_pairs, select_build
@@ -38,37 +39,51 @@ UNMEASURED = ("failed", "skipped")
 UNJUDGED = "unjudged"
 
 
-@dataclass(frozen=True)
-class Mover:
-    """A series of an overview: the ratio of the build to the anchor, above 1 being slower.
+class Difference(NamedTuple):
+    """What is known of a series in two builds: the ratio of the new one to the base, above 1 being slower, and times.
 
-    `verdict` is None if there are only two times; they are in seconds. `way` says how the ratio is known, and `by` what
-    both were compared with where that is a third build.
+    `verdict` is None if there are only two times; they are in seconds. There are many, and a tuple is made in no time.
     """
 
-    series: Series
     verdict: str | None
     ratio: float | None
     low: float | None
     high: float | None
     base_time: float | None
     new_time: float | None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where the ratio lies, if that is known."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
+    def weight(self) -> tuple[bool, float]:
+        """Where it stands among others: what is called slower or faster first, then by the size of its ratio."""
+        is_change = self.verdict in (None, *CHANGES)
+        return not is_change, -max(self.ratio, 1 / self.ratio) if self.ratio else 0.0
+
+
+@dataclass(frozen=True)
+class Mover:
+    """A series of an overview: how the build differs from the anchor.
+
+    `way` says how that is known, and `by` what both were compared with where that is a third build.
+    """
+
+    series: Series
+    difference: Difference
     run: str
     way: Way = "compared"
     by: str = ""
 
 
 class MoverRow(NamedTuple):
-    """A mover before its series is looked up; there are many, and a tuple is made in no time."""
+    """A mover before its series and its run are looked up."""
 
     series: int
     run: int
-    verdict: str | None
-    ratio: float | None
-    low: float | None
-    high: float | None
-    base_time: float | None
-    new_time: float | None
+    difference: Difference
 
 
 @dataclass(frozen=True)
@@ -124,24 +139,22 @@ def overview(
         if latest is None or base is None:
             return None
         query = _ratio_rows if evidence == "ratios" else _time_rows
-        rows = sorted(query(connection, latest, base, filters), key=weight)
+        rows = sorted(query(connection, latest, base, filters), key=lambda row: row.difference.weight)
         names = _operators(connection, [row.series for row in rows])
         earlier = [one for one in every[every.index(latest) :] if one.build.framework == latest.build.framework]
         trails = read_trails(connection, earlier, base, filters)
-        part = [row for row in rows if verdict in (None, row.verdict or UNJUDGED)]
+        part = [row for row in rows if verdict in (None, row.difference.verdict or UNJUDGED)]
         part = part[start : None if most is None else start + most]
         series = find_series(connection, {row.series for row in part})
         keys = run_keys(connection, {row.run for row in part})
     categories: dict[str | None, Counter[str]] = {}
-    for (name, word), count in Counter((names[row.series], row.verdict or UNJUDGED) for row in rows).items():
+    words = [row.difference.verdict or UNJUDGED for row in rows]
+    for (name, word), count in Counter(zip((names[row.series] for row in rows), words)).items():
         categories.setdefault(category(name), Counter())[word] += count
-    movers = tuple(
-        Mover(series[row.series], row.verdict, row.ratio, row.low, row.high, row.base_time, row.new_time, keys[row.run])
-        for row in part
-    )
+    movers = tuple(Mover(series[row.series], row.difference, keys[row.run]) for row in part)
     return Overview(
         *(latest.build.framework, latest.build.version, base.build.version, evidence),
-        *(Counter(row.verdict or UNJUDGED for row in rows), movers, categories),
+        *(Counter(words), movers, categories),
         *({names[row.series]: row for row in reversed(rows)}, trails),
     )
 
@@ -203,7 +216,7 @@ def _ratio_rows(connection: Connection, build: BuildRows, anchor: BuildRows, fil
     rows = connection.execute(
         begin(filter_series(query, table.new_series_id, filters), table.started, filters.since)
     ).all()
-    return list({row[0]: MoverRow(*row) for row in rows}.values())
+    return [MoverRow(row[0], row[1], Difference(*row[2:])) for row in {row[0]: row for row in rows}.values()]
 
 
 def _time_rows(connection: Connection, build: BuildRows, anchor: BuildRows, filters: Filters) -> list[MoverRow]:
@@ -211,7 +224,7 @@ def _time_rows(connection: Connection, build: BuildRows, anchor: BuildRows, filt
     new = latest_times(connection, build, filters)
     base = latest_times(connection, anchor, filters, set(new))
     return [
-        MoverRow(series, run, None, time / base[series][1], None, None, base[series][1], time)
+        MoverRow(series, run, Difference(None, time / base[series][1], None, None, base[series][1], time))
         for series, (run, time) in new.items()
         if series in base
     ]
@@ -240,8 +253,3 @@ def latest_times(
         if build_ids is not None and build_ids <= set(times):
             break
     return times
-
-
-def weight(row: MoverRow | Mover) -> tuple[bool, float]:
-    """Return where a row stands among others: what is called slower or faster first, then by the size of its ratio."""
-    return row.verdict not in (None, "slower", "faster"), -max(row.ratio, 1 / row.ratio) if row.ratio else 0.0

@@ -22,7 +22,7 @@ from opperf.parent.store.database import schema
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import BuildRows, read_builds
 from opperf.parent.store.database.connection import reading
-from opperf.parent.store.database.overview import Mover, latest_times, weight
+from opperf.parent.store.database.overview import Difference, Mover, latest_times
 from opperf.parent.store.database.series import EVERYTHING, Filters, Series, filter_series, find_series, run_keys
 
 DOUBT = "inconclusive"
@@ -89,7 +89,11 @@ def compare_sides(archive: Archive, base: StoredSide, new: StoredSide, filters: 
         if not movers:
             movers = _of_times(connection, (base, new), rows, series, filters)
         keys = run_keys(connection, {int(mover.run) for mover in movers.values()})
-    return sorted((replace(mover, run=keys[int(mover.run)]) for mover in movers.values()), key=weight)
+    return sorted((replace(mover, run=keys[int(mover.run)]) for mover in movers.values()), key=_weight)
+
+
+def _weight(mover: Mover) -> tuple[bool, float]:
+    return mover.difference.weight
 
 
 _Key: TypeAlias = "tuple[object, ...]"
@@ -139,15 +143,15 @@ class _Reader:
             ends = (row.base_environment_id, row.base_series_id), (row.new_environment_id, row.new_series_id)
             series = self._series[row.new_series_id]
             if self._has(self._base, *ends[0]) and self._has(self._new, *ends[1]):
-                bounds = row.low, row.high
-                numbers = row.verdict, row.ratio, *bounds, row.base_time, row.new_time
+                difference = Difference(row.verdict, row.ratio, row.low, row.high, row.base_time, row.new_time)
             elif self._has(self._new, *ends[0]) and self._has(self._base, *ends[1]):
                 low, high = (None if end is None else 1 / end for end in (row.high, row.low))
                 ratio = None if row.ratio is None else 1 / row.ratio
-                numbers = TURNED.get(row.verdict, row.verdict), ratio, low, high, row.new_time, row.base_time
+                verdict = TURNED.get(row.verdict, row.verdict)
+                difference = Difference(verdict, ratio, low, high, row.new_time, row.base_time)
             else:
                 continue
-            movers[_key(series)] = Mover(series, *numbers, str(row.run_id))
+            movers[_key(series)] = Mover(series, difference, str(row.run_id))
         return movers
 
     def by_way(self, rows: Sequence[Row[Any]]) -> dict[_Key, Mover]:
@@ -167,12 +171,13 @@ class _Reader:
             if new is not base:
                 size = Estimate(math.log(new.ratio / base.ratio), math.hypot(new.error, base.error))
                 low, high = size.interval()
-                numbers = verdict_of(low, high), math.exp(size.log_ratio), low, high, base.new_time, new.new_time
+                ratio, times = math.exp(size.log_ratio), (base.new_time, new.new_time)
+                difference = Difference(verdict_of(low, high), ratio, low, high, *times)
                 by = self._builds.get(new.base_environment_id, "")
                 former = movers.get(key[:4])
-                if former is None or (former.high or 1) / (former.low or 1) > high / low:
+                if former is None or (former.difference.high or 1) / (former.difference.low or 1) > high / low:
                     series = self._series[new.new_series_id]
-                    movers[key[:4]] = Mover(series, *numbers, str(new.run_id), "by way", by)
+                    movers[key[:4]] = Mover(series, difference, str(new.run_id), "by way", by)
         return movers
 
 
@@ -206,9 +211,9 @@ def _of_times(
         by_id = {**series, **find_series(connection, by_series.keys() - series.keys())}
         ordered = sorted((by_id[key] for key in by_series if side.has(by_id[key])), key=lambda one: -len(how(one.side)))
         times.append({_key(one): (one, *by_series[one.id]) for one in ordered})
-    bases, news = times
+    base_times = {key: time for key, (_, _, time) in times[0].items()}
     return {
-        key: Mover(new, None, time / bases[key][2], None, None, bases[key][2], time, str(run), "times")
-        for key, (new, run, time) in news.items()
-        if key in bases
+        key: Mover(new, Difference(None, time / base_times[key], None, None, base_times[key], time), str(run), "times")
+        for key, (new, run, time) in times[1].items()
+        if key in base_times
     }

@@ -24,7 +24,7 @@ from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.builds import builds
 from opperf.parent.store.database.connection import Address
 from opperf.parent.store.database.history import entries, entry_count, ratios
-from opperf.parent.store.database.listing import floors, machines, operators, run_kinds, runs, search
+from opperf.parent.store.database.listing import floors, machines, operators, run_kinds, search
 from opperf.parent.store.database.operator_history import operator_ratios, operator_times
 from opperf.parent.store.database.overview import overview
 from opperf.parent.store.database.series import Filters
@@ -87,9 +87,14 @@ def test_an_overview_is_of_the_latest_build_against_what_most_builds_were_compar
     assert (view.framework, view.build, view.anchor, view.evidence) == ("numpy", "1.3", "1.0", "ratios")
     assert view.verdicts == {"slower": 1, "same": 1}
     first, second = view.movers
-    assert (first.series.operator, first.verdict, first.ratio, first.run) == ("exp", "slower", 1.06, "night3")
-    assert (first.low, first.high) == pytest.approx((1.06 * 0.99, 1.06 * 1.01))
-    assert (first.base_time, first.new_time) == pytest.approx((1e-4, 1.06e-4))
+    assert (first.series.operator, first.difference.verdict, first.difference.ratio, first.run) == (
+        "exp",
+        "slower",
+        1.06,
+        "night3",
+    )
+    assert first.difference.interval == pytest.approx((1.06 * 0.99, 1.06 * 1.01))
+    assert first.difference[-2:] == pytest.approx((1e-4, 1.06e-4))
     assert second.series.operator == "sum"
     assert Case.from_json(first.series.case, "case") == EXP
 
@@ -97,7 +102,7 @@ def test_an_overview_is_of_the_latest_build_against_what_most_builds_were_compar
 def test_an_overview_may_be_of_other_builds_and_of_fewer_series(archive: Archive) -> None:
     view = overview(archive, build="1.2", anchor="1.1", filters=Filters(operator="sum"))
     assert view is not None
-    assert [(one.series.operator, one.ratio) for one in view.movers] == [("sum", 0.9)]
+    assert [(one.series.operator, one.difference.ratio) for one in view.movers] == [("sum", 0.9)]
     view = overview(archive, build="1.2", most=1)
     assert view is not None
     assert ([one.series.operator for one in view.movers], view.verdicts) == (["sum"], {"faster": 1, "slower": 1})
@@ -114,7 +119,7 @@ def test_a_later_comparison_of_the_same_builds_counts(archive: Archive) -> None:
     archive.add(night(4, compare(EXP, "1.0", "1.3", 1.01)))
     view = overview(archive)
     assert view is not None
-    assert {one.series.operator: one.ratio for one in view.movers} == {"exp": 1.01, "sum": 1.0}
+    assert {one.series.operator: one.difference.ratio for one in view.movers} == {"exp": 1.01, "sum": 1.0}
 
 
 def test_without_comparisons_an_overview_is_of_times_and_judges_nothing(tmp_path: Path) -> None:
@@ -126,8 +131,8 @@ def test_without_comparisons_an_overview_is_of_times_and_judges_nothing(tmp_path
     view = overview(archive)
     assert view is not None
     assert (view.build, view.anchor, view.evidence, view.verdicts) == ("1.1", "1.0", "times", {"unjudged": 2})
-    assert view.movers[0].ratio == pytest.approx(1.5)
-    assert (view.movers[0].verdict, view.movers[0].low) == (None, None)
+    assert view.movers[0].difference.ratio == pytest.approx(1.5)
+    assert (view.movers[0].difference.verdict, view.movers[0].difference.low) == (None, None)
 
 
 def test_operators_are_listed_by_framework_and_category(archive: Archive) -> None:
@@ -179,7 +184,7 @@ def test_builds_and_machines_say_when_they_were_seen(archive: Archive) -> None:
     first, second = machines(archive)
     assert (first.name, first.runs, first.facts["cpu"]) == ("Xeon, 2 cores", 1, "Xeon")
     assert (second.runs, second.first) == (3, datetime(2026, 11, 1, 10, tzinfo=timezone.utc))
-    assert [run.key for run in runs(archive, most=2)] == ["run7", "night3"]
+    assert [run.key for run in entries(archive, most=2)] == ["run7", "night3"]
 
 
 def test_noise_floors_belong_to_their_machine(archive: Archive) -> None:
@@ -190,7 +195,7 @@ def test_noise_floors_belong_to_their_machine(archive: Archive) -> None:
     (machine,) = machines(archive)
     (level,) = floors(archive, machine.id)
     assert (level.operator, level.moved, level.between, level.measured.day) == ("sum", 0.03, 0.05, 9)
-    assert runs(archive)[0].kind == "noise"
+    assert entries(archive)[0].kind == "noise"
 
 
 def test_a_search_goes_through_names_versions_and_labels(archive: Archive) -> None:
