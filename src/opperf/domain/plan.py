@@ -13,7 +13,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.metric import ENERGY, METRICS, Metric, compared_metric
 from opperf.domain.registry import Direction
-from opperf.domain.type_hint import Count, Form, Natural, OneOf, Positive
+from opperf.domain.type_hint import Above, Count, Form, Natural, OneOf, Positive, bounds_of, check_bound
 from opperf.domain.units import parse_percent
 
 #: How allocations are served: `fixed` holds glibc's thresholds where its dynamic rule ends, `default` leaves them.
@@ -70,8 +70,8 @@ MOST_LAYOUTS = 100
 #: A piece that takes at least this share of a whole gets the whole budget of a trial; others get at least this
 #: share of the budget.
 FULL_SHARE, LEAST_BUDGET = 0.01, 0.04
-#: The longest timeout, in seconds, about 30 years: the system's clocks count little further.
-LONGEST = 1e9
+#: The settings that are times, and the longest, in seconds, about 30 years: the system's clocks count little further.
+SECONDS, LONGEST = ("trial_budget", "timeout", "budget"), 1e9
 
 
 def check_most(option: str, value: int, kind: str) -> None:
@@ -280,7 +280,7 @@ class Settings(Fields):
     memory: bool = True
     latency: bool = True
     check: Check = None
-    memory_limit: int | None = None
+    memory_limit: Annotated[int, Above(0)] | None = None
     by_share: bool = False
     jobs: Natural = 1
     compile_cache: Annotated[str, OneOf(COMPILE_CACHES)] = SHARED_CODE
@@ -290,27 +290,17 @@ class Settings(Fields):
     sparse = ("jobs", "loop", "check", "compile_cache", "metric", "share_device")
 
     def __post_init__(self) -> None:
-        for name, least in (("warmup", 0), ("runs", 1), ("processes", 1)):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-                raise InputError(f"`--{name}` is `{value}`, expected a whole number")
-            if value is not None and value < least:
-                raise InputError(f"`--{name}` is {value}, expected a whole number >= {least}")
-            if value is not None:
-                check_most(f"--{name}", value, name)
-        for name in ("precision", "trial_budget", "timeout", "budget", "memory_limit"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise InputError(f"`--{name.replace('_', '-')}` is {value}, expected a number > 0")
-            if value is not None and value > LONGEST and name != "memory_limit":
-                raise InputError(f"`--{name.replace('_', '-')}` is {value:g}, expected {LONGEST:g} s at most")
+        for name, bound in bounds_of(Settings).items():
+            value, option = getattr(self, name), f"--{name.replace('_', '-')}"
+            if value is None:
+                continue
+            check_bound(option, value, bound)
+            if name in MOST:
+                check_most(option, value, name)
+            elif name in SECONDS and value > LONGEST:
+                raise InputError(f"`{option}` is {value:g}, expected {LONGEST:g} s at most")
         if self.check is not None and self.check not in CHECKS:
             raise InputError(f"`--check` is `{self.check}`, expected {', '.join(CHECKS[:-1])} or {CHECKS[-1]}")
-        words = {"cache": CACHES, "clock": CLOCKS, "loop": LOOPS, "compile_cache": COMPILE_CACHES}
-        for name, names in words.items():
-            if getattr(self, name) not in names:
-                option = f"--{name.replace('_', '-')}"
-                raise InputError(f"`{option}` is `{getattr(self, name)}`, expected {' or '.join(names)}")
         self._check_metric()
         if self.clock == PROFILER and self.cache == "cold":
             raise InputError("`--clock profiler` cannot be combined with a cold cache", hint="leave out `--cache cold`")

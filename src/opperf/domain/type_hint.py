@@ -40,6 +40,9 @@ class OneOf:
     names: tuple[str, ...]
 
 
+#: What a hint may say of its values.
+Bound: TypeAlias = AtLeast | Above | OneOf
+
 Count: TypeAlias = Annotated[int, AtLeast(1)]
 Natural: TypeAlias = Annotated[int, AtLeast(0)]
 #: Seconds, or another quantity that is not negative.
@@ -115,6 +118,39 @@ def inside(where: str, name: str) -> str:
     ('settings.threads', 'settings["a b"]')
     """
     return f"{where}.{name}" if name.isidentifier() and name.isascii() else f"{where}[{show(name)}]"
+
+
+@cache
+def bounds_of(cls: type) -> Mapping[str, Bound]:
+    """Return the bounds that hints set to the fields of a dataclass, of those that may be None too."""
+    hints = get_type_hints(cls, include_extras=True)
+    rules = {
+        name: rule
+        for name, hint in hints.items()
+        for part in (hint, *get_args(hint))
+        for rule in getattr(part, "__metadata__", ())
+    }
+    return {name: rule for name, rule in rules.items() if isinstance(rule, (AtLeast, Above, OneOf))}
+
+
+def check_bound(option: str, value: Any, bound: Bound) -> None:
+    """Raise `InputError` for the value of an option that its hint does not allow.
+
+    >>> check_bound("--runs", 0, AtLeast(1))
+    Traceback (most recent call last):
+    ...
+    opperf.domain.errors.InputError: `--runs` is 0, expected a whole number >= 1
+    """
+    if isinstance(bound, OneOf):
+        if value not in bound.names:
+            raise InputError(f"`{option}` is `{value}`, expected {' or '.join(bound.names)}")
+    elif isinstance(bound, Above):
+        if not value > bound.bound:
+            raise InputError(f"`{option}` is {value}, expected a number > {bound.bound:g}")
+    elif isinstance(value, bool) or not isinstance(value, int):
+        raise InputError(f"`{option}` is `{value}`, expected a whole number")
+    elif value < bound.least:
+        raise InputError(f"`{option}` is {value}, expected a whole number >= {bound.least:g}")
 
 
 @cache
