@@ -39,7 +39,15 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError, check_known
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.event import Profile
-from opperf.domain.profile.watching import ONE_BY_ONE, WATCHED, WATCHER, Watcher, Watching
+from opperf.domain.profile.watching import (
+    ALLOCATOR,
+    GRANULARITY,
+    ONE_BY_ONE,
+    WATCHED,
+    WATCHER,
+    Watcher,
+    Watching,
+)
 from opperf.domain.registry import FRAMEWORK, FRAMEWORKS, Framework, register
 
 MAIN = "__main__"
@@ -65,13 +73,13 @@ class Options:
     stacks: bool = False
     modules: bool = False
     api: bool = False
-    granularity: str = "bulk"
+    granularity: str = GRANULARITY
     function: str | None = None
     skip: int = 0
     calls: int | None = None
     ranges: str | None = None
     record: bool = False
-    allocator: str = "default"
+    allocator: str = ALLOCATOR
     memory_limit: int | None = None
     plugins: Sequence[str] = ()
 

@@ -12,6 +12,7 @@ from opperf.domain.errors import InputError
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.columns import table
 from opperf.domain.profile.event import Profile
+from opperf.domain.profile.rows import BY_NAME
 from opperf.domain.profile.watching import Watching
 
 
@@ -100,7 +101,7 @@ class Profiling:
         """What was seen, span by span."""
         return self._recording.profile()
 
-    def table(self, by: str = "name", top: int | None = None) -> str:
+    def table(self, by: str = BY_NAME, top: int | None = None) -> str:
         """Return a row for each name, shape, module, stack or kernel, at most `top`, as aligned columns."""
         return table(self.profile, by, top)
 

@@ -11,7 +11,7 @@ from typing import Any
 from opperf.domain.dataclass import dataclass
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.repetition import courses
-from opperf.domain.profile.rows import Row, rows
+from opperf.domain.profile.rows import BY_NAME, Row, rows
 from opperf.domain.units import (
     format_bytes,
     format_count,
@@ -97,7 +97,7 @@ MOST = 4
 SLOW_FIRST = 2
 
 
-def table(profile: Profile, by: str = "name", top: int | None = None) -> str:
+def table(profile: Profile, by: str = BY_NAME, top: int | None = None) -> str:
     """Return the rows as aligned columns, at most `top` of them; a column that is empty in all rows is left out.
 
     >>> from opperf.domain.profile.event import Event

@@ -83,6 +83,8 @@ class _Sum:
 
 #: The groupings of rows, and the kind of span that each is made of.
 GROUPINGS = {**dict.fromkeys(("name", "group", "shape", "module", "stack"), "operator"), "kernel": "kernel"}
+#: What rows are grouped by where nothing is said.
+BY_NAME = "name"
 #: Groupings of which calls of one row lie within each other.
 NESTED = ("group", "module", "stack")
 #: Lines of Python that tell a stack from another, the innermost ones; but those that only hand a call on.
@@ -140,7 +142,7 @@ class Row:
         return self.waited is not None and self.waited > WAITING * self.own
 
 
-def rows(profile: Profile, by: str = "name") -> tuple[Row, ...]:
+def rows(profile: Profile, by: str = BY_NAME) -> tuple[Row, ...]:
     """Return the rows by self time, largest first; raises `InputError` for an unknown grouping."""
     check_known("grouping", by, GROUPINGS)
     events = profile.of_kind(GROUPINGS[by])
@@ -371,7 +373,7 @@ class Change:
         return self.after.p50 / self.before.p50
 
 
-def changes(before: Profile, after: Profile, by: str = "name", field: str = "typical") -> tuple[Change, ...]:
+def changes(before: Profile, after: Profile, by: str = BY_NAME, field: str = "typical") -> tuple[Change, ...]:
     """Return a change for each row of either, those that differ most in a field first.
 
     Raises `InputError` for an unknown grouping.

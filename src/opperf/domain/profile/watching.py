@@ -16,6 +16,8 @@ WATCHED = ("torch", "mxnet", "jax", "tensorflow")
 WATCHER = "Watcher"
 #: What MXNet reads when it runs a graph: without them it joins operators, and the profiler sees them as one.
 ONE_BY_ONE = {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_EXEC_TRAIN": "0"}
+#: How a script runs that is profiled where nothing is said: as it does otherwise.
+GRANULARITY, ALLOCATOR = "bulk", "default"
 
 #: Ends the note on a program that paid for its memory page by page.
 FRESH = "fresh pages of memory"

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from opperf.parent.cli import options
 from opperf.parent.sources.option import Only, Option
-from opperf.parent.sources.options import Judging, Limits, Names, OnFleet, What, Where
+from opperf.parent.sources.options import EXPLAINED, Judging, Limits, Names, OnFleet, Vetting, What, Where
 
 if TYPE_CHECKING:
     from opperf.parent.documents.candidates import Judged
-
-#: So many candidates are explained for a page: each takes a process more.
-FEW = 20
 
 
 def judge(
@@ -34,36 +30,12 @@ def judge(
         ),
     ],
     what: Annotated[What, Only("inputs", "attributes", "dtype", "plugin")],
-    constant: Annotated[
-        Names, Option("NAME", "Input that is the same in all calls, such as weights: it may be packed once.")
-    ] = (),
+    vetting: Vetting,
     sizes: Annotated[
         Optional[str], Option("S,...", "Default inputs to use: small, common, large. Default: common.")
     ] = None,
     side: Annotated[Where, Only("framework", "environment", "threads")],
     device: Annotated[Names, Option("D", "cpu, or a device of PyTorch: cuda:0. Default: cpu.")] = (),
-    many: Annotated[
-        Optional[Path],
-        Option(
-            "PLACE",
-            "Also judge each Python file of this folder, or each line of this JSON Lines file.",
-            flag="candidates",
-        ),
-    ] = None,
-    jobs: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Number of candidates to check at a time; one is timed.")
-    ] = 1,
-    explain: Annotated[
-        bool, Option("", f"Show what ran in a call; --html does for up to {FEW} named candidates.")
-    ] = False,
-    resume: Annotated[bool, Option("", "Continue the file of --output.")] = False,
-    room: Annotated[
-        str,
-        Option(
-            "auto|none",
-            "What confines candidates: auto uses all that this machine has, none trusts them with your files.",
-        ),
-    ] = "auto",
     fleet: Annotated[
         Optional[str],
         Option(
@@ -99,9 +71,10 @@ def judge(
     # A file of lines is the judge's own, which it may go on with; what it has is not written once more.
     lines = report.output if report.output is not None and report.output.suffix == ".jsonl" else None
     rest = report if lines is None else replace(report, output=None)
-    lock_outputs(rest, [many, *options.inputs([*(candidates or ()), against], what)])
-    explain = explain or (report.html is not None and many is None and len(candidates or ()) <= FEW)
-    order = Order(candidates or (), against, many, jobs, lines, resume, report.force, room, constant, explain)
+    lock_outputs(rest, [vetting.many, *options.inputs([*(candidates or ()), against], what)])
+    is_page = report.html is not None and vetting.many is None and len(candidates or ()) <= EXPLAINED
+    vetting = replace(vetting, explain=vetting.explain or is_page)
+    order = Order(candidates or (), against, vetting, lines, report.force)
     labels, command, bar = report.labels, options.command(), Bar()
 
     def tell(judged: Judged) -> None:
@@ -109,7 +82,7 @@ def judge(
 
     wish = wishes(OnFleet(fleet, where))
     plugins = wish is not None and bool(plugin_files(request.what.plugin, request.where.framework, note=bar.note))
-    with judging_fleet_of(wish, order.against, room=order.room, plugins=plugins, progress=bar) as nodes:
+    with judging_fleet_of(wish, order.against, room=vetting.room, plugins=plugins, progress=bar) as nodes:
         result, cause = judged_run(
             order, request, rule_of(judging), bar, tell, elsewhere=nodes, labels=labels, command=command
         )

@@ -73,8 +73,8 @@ def _parameter(entry: Declaration, kind: Any) -> inspect.Parameter:
         # Typer shows the default as it is typed, and has it read like any other value.
         item, default = str, None if default is None else about.kind.show(default)
         attributes["parser"] = partial(about.kind.read, name=f"`{flag}`")
-    elif item is bool and default is None:
-        flag, attributes["show_default"] = f"{flag}/--no-{flag[2:]}", False
+    elif item is bool and default is not False:
+        flag, attributes["show_default"] = f"{flag}/--no-{flag[2:]}", default is not None
     hint: Any = item if entry.is_required else Optional[item]
     annotation: Any = Annotated[hint, typer.Option(flag, **attributes)]
     return inspect.Parameter(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
@@ -11,7 +12,7 @@ from typer.core import TyperCommand
 
 from opperf.parent.cli import options
 from opperf.parent.cli.option_groups import grouped
-from opperf.parent.sources.options import Plugin
+from opperf.parent.sources.program_options import Profiling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,46 +38,7 @@ def profile(
     ] = None,
     *,
     module: Annotated[bool, Option("-m", help="Run a module, as `python -m` does.")] = False,
-    framework: Annotated[
-        Optional[str], Option(metavar="F", help="torch, mxnet, jax, tensorflow. Default: all that the script imports.")
-    ] = None,
-    environment: Annotated[
-        Optional[str],
-        Option(
-            metavar="E",
-            help="Environment to run in: `torch`, `torch==2.6.0` or `python=PATH`. Default: one with the framework.",
-        ),
-    ] = None,
-    plugin: Plugin = (),
-    memory: Annotated[bool, Option("--memory", help="Record the memory that operators allocate.")] = False,
-    shapes: Annotated[bool, Option("--shapes", help="Record the shapes of inputs.")] = False,
-    stacks: Annotated[bool, Option("--stacks", help="Record which lines of Python called each operator.")] = False,
-    modules: Annotated[bool, Option(help="Record which modules or layers called each operator.")] = True,
-    api: Annotated[bool, Option("--api", help="Also record calls of the framework's Python API.")] = False,
-    granularity: Annotated[
-        str, Option(metavar="bulk|operator", help="How MXNet runs graphs: bulk, or operator by operator.")
-    ] = "bulk",
-    allocator: Annotated[
-        str,
-        Option(
-            metavar="default|fixed", help="Memory allocator: fixed keeps malloc's thresholds constant, as `run` does."
-        ),
-    ] = "default",
-    memory_limit: Annotated[
-        Optional[str],
-        Option(metavar="SIZE", help="Stop recording before the profile needs more. Default: half of free memory."),
-    ] = None,
-    function: Annotated[
-        Optional[str], Option(metavar="MODULE:NAME", help="Profile only calls of this function.")
-    ] = None,
-    skip: Annotated[int, Option(metavar="N", min=0, help="Number of calls to skip first.")] = 0,
-    calls: Annotated[
-        Optional[int],
-        Option(metavar="N", min=1, help="Number of calls to profile after the skipped ones. Default: all."),
-    ] = None,
-    by: Annotated[
-        str, Option(metavar="name|group|shape|module|stack|kernel", help="Group rows by this property.")
-    ] = "name",
+    profiling: Profiling,
     depth: Annotated[
         Optional[int],
         Option(
@@ -85,14 +47,7 @@ def profile(
             help="With `--by module`, show N levels of modules, each with all below it; equal layers are summed up.",
         ),
     ] = None,
-    sort: Annotated[
-        Optional[str],
-        Option(
-            metavar="self|total|calls|mean",
-            help="Sort rows by this column, `self` by default; with `--diff` by how much it changed.",
-        ),
-    ] = None,
-    top: Annotated[Optional[int], Option(metavar="N", min=1, help="Maximum number of rows to print.")] = None,
+    top: options.Top = None,
     tokens: Annotated[
         Optional[int],
         Option(metavar="N", min=1, help="Tokens or samples of a step, to see how many a second; records shapes, too."),
@@ -105,15 +60,6 @@ def profile(
             help="Also write a page with tables, call trees and timeline; with `--diff` of both profiles. Default: "
             "profile.html, or profile-diff.html, in the output folder.",
         ),
-    ] = None,
-    tool: Annotated[
-        Optional[str], Option("--with", metavar="nsys|ncu|vtune|perf", help="Also run under a vendor's profiler.")
-    ] = None,
-    save_suite: Annotated[
-        Optional[Path], Option(metavar="FILE", help="Write the operators with their arguments as a suite (PyTorch).")
-    ] = None,
-    output: Annotated[
-        Optional[Path], Option(metavar="DIR", help="Folder to write files to. Default: the current one.")
     ] = None,
     read: Annotated[
         Optional[list[Path]],
@@ -146,16 +92,14 @@ def profile(
 
         typer.echo(autostart_folder())
         return
-    from opperf.domain.profile.watching import Watching
-    from opperf.domain.units import parse_bytes
     from opperf.parent.commands.profile import Options, check_rows
     from opperf.parent.commands.profile import command as words_for_python
-    from opperf.parent.planning.request import plugin_files
     from opperf.parent.store.output_lock import check_place
 
-    check_rows(by, sort or "self", depth, compared=diff)
-    page = None if html is None else Path(html) if html else (output or Path()) / (PAGE_OF_TWO if diff else PAGE)
-    report = partial(_report, format=format, by=by, depth=depth, sort=sort or "self", top=top, tokens=tokens, page=page)
+    by, sort, output = profiling.by, profiling.sort, profiling.output or Path()
+    check_rows(by, sort, depth, compared=diff)
+    page = None if html is None else Path(html) if html else output / (PAGE_OF_TWO if diff else PAGE)
+    report = partial(_report, format=format, by=by, depth=depth, sort=sort, top=top, tokens=tokens, page=page)
     if diff:
         check_place(page)
         _diff(words or (), format, by, sort, top, page)
@@ -164,35 +108,21 @@ def profile(
         check_place(page)
         _read([*read, *map(Path, words or ())], report)
         return
-    watching = Watching(
-        memory=memory,
-        shapes=shapes or by == "shape" or tokens is not None,
-        stacks=stacks,
-        modules=modules or by == "module",
-        api=api,
-        memory_limit=None if memory_limit is None else parse_bytes(memory_limit, name="`--memory-limit`"),
-    )
-    check_place(save_suite)
-    plugins = plugin_files(plugin, [] if framework is None else [framework])
-    options = Options(
-        watching, framework, granularity, function, skip, calls, save_suite is not None, allocator, plugins
-    )
+    check_place(profiling.save_suite)
+    options = Options.of(profiling if tokens is None else replace(profiling, shapes=True))
     command = words_for_python(words or (), module=module)
     if context.meta[OPTIONS_KEY]:
         late = " ".join(context.meta[OPTIONS_KEY])
         typer.echo(f"note: `{late}` was read as opperf's own; put the script's options after `--`", err=True)
-    _run(command, environment, options, output or Path(), tool, format, report, save_suite)
+    _run(command, profiling, options, format, report)
 
 
 def _run(
     command: tuple[str, ...],
-    environment: str | None,
+    profiling: Profiling,
     options: Options,
-    output: Path,
-    tool: str | None,
     format: str | None,
     report: Callable[[Profile], None],
-    suite: Path | None,
 ) -> None:
     """Run the script, report its outcome, and exit with its exit code."""
     from opperf.domain.errors import InputError
@@ -201,8 +131,10 @@ def _run(
     from opperf.parent.commands import profile as profiled
 
     profiled.check(command, options)
-    python = profiled.python_for(command, environment, options, Bar().note)
-    outcome = profiled.run(command, python, options, output, tool=tool, aside=format not in (None, "console"))
+    tool, suite = profiling.tool, profiling.save_suite
+    python = profiled.python_for(command, profiling.environment, options, Bar().note)
+    folder, is_table = profiling.output or Path(), format in (None, "console")
+    outcome = profiled.run(command, python, options, folder, tool=tool, aside=not is_table)
     for line in (*(f"wrote {file}" for file in outcome.files), *outcome.notes):
         tell(line)
     if suite is not None:
@@ -286,7 +218,7 @@ def _report(
     format: str | None,
     by: str,
     depth: int | None,
-    sort: str,
+    sort: str | None,
     top: int | None,
     tokens: int | None,
     page: Path | None,

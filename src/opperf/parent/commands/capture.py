@@ -11,7 +11,6 @@ from opperf.domain.case import Argument, argument_to_json
 from opperf.domain.code import MARK, Code, read_operator
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OperatorFailure
-from opperf.domain.files.json_text import JsonObject
 from opperf.domain.message import requests
 from opperf.domain.message.replies import Recording
 from opperf.domain.message.requests import Usage
@@ -19,6 +18,7 @@ from opperf.domain.plan import PROGRAM, Settings, Side
 from opperf.domain.suite import LeftOut, Suite, join
 from opperf.parent.planning.request import plugin_files
 from opperf.parent.sources import model_configuration
+from opperf.parent.sources.program_options import CAPTURE_TIMEOUT, Capturing
 from opperf.parent.sources.script_text import frameworks_of, libraries_of
 from opperf.parent.sources.user_inputs import foreign_case
 from opperf.parent.workers.interpreters import program_environment, settled_side
@@ -26,8 +26,6 @@ from opperf.parent.workers.pool import Pool
 
 #: How the name of a model's file ends.
 MODEL = ".onnx"
-#: Seconds that all calls of a function may take together.
-TIMEOUT = 300.0
 
 
 @dataclass(frozen=True)
@@ -43,54 +41,43 @@ class Capture:
         return self.suite.left_out
 
 
-def capture(
-    codes: str | Sequence[str],
-    note: Callable[[str], None],
-    *,
-    framework: str | None = None,
-    inputs: JsonObject | None = None,
-    environment: str | None = None,
-    timeout: float = TIMEOUT,
-    plugin: Sequence[Path] = (),
-    abstract: bool = False,
-    usage: Usage | None = None,
-) -> Capture:
+def capture(codes: Sequence[str], capturing: Capturing, note: Callable[[str], None]) -> Capture:
     """Return the operators of functions `module:name`, or of a model in a file, as a user names them.
 
-    `inputs` are those of a model whose shapes are open; each `plugin` may bring a framework of the user's
-    own. An `abstract` capture follows shapes alone, and runs nothing. Raises what `capture_functions` and
-    `capture_model` raise.
+    Raises what `capture_functions` and `capture_model` raise.
     """
-    codes = [codes] if isinstance(codes, str) else list(codes)
-    plugins = plugin_files(plugin, [] if framework is None else [framework], note=note)
+    framework, usage, timeout = capturing.framework, capturing.usage, capturing.timeout
+    plugins = plugin_files(capturing.plugin, [] if framework is None else [framework], note=note)
     model = next((code for code in codes if code.endswith(MODEL)), None)
     if model is not None and len(codes) > 1:
         raise InputError(f"`{model}` is captured by itself", hint="only functions share a suite")
-    if model is not None and abstract:
+    if model is not None and capturing.abstract:
         raise InputError(f"`{model}` is captured as it runs", hint="`--abstract` is for functions")
     configuration = next((code for code in codes if code.startswith(model_configuration.PREFIX)), None)
     if configuration is not None:
-        if len(codes) > 1 or inputs or framework not in (None, "torch"):
+        if len(codes) > 1 or capturing.inputs or framework not in (None, "torch"):
             raise InputError(f"`{configuration}` is captured by itself, in PyTorch, without `--input`")
         path = Path(configuration.removeprefix(model_configuration.PREFIX))
-        return capture_configuration(path, usage or Usage(), note, environment=environment, timeout=timeout)
-    if usage is not None and usage != Usage():
+        return capture_configuration(path, usage, note, environment=capturing.environment, timeout=timeout)
+    if usage != Usage():
         raise InputError(
             "`--phase`, `--batch`, `--context`, `--dtype`, `--split` and `--layers` apply to configurations only",
             hint="write `config:PATH/config.json`",
         )
     name = framework or ("onnxruntime" if model is not None else _imported_by(codes)) or "torch"
     owner = registry.framework(name).name
-    place = environment or ("current" if model is not None else _environment(codes, owner))
+    place = capturing.environment or ("current" if model is not None else _environment(codes, owner))
     side = Side(owner, environment=place)
-    explicit = environment is not None
+    explicit = capturing.environment is not None
     if model is not None:
-        specs = foreign_case(model, inputs or {}, {}).inputs
+        specs = foreign_case(model, capturing.inputs, {}).inputs
         return capture_model(Path(model), side, specs, timeout, note, explicit=explicit, plugins=plugins)
-    if inputs:
+    if capturing.inputs:
         raise InputError("`--input` applies to model files only", hint="a function takes no arguments")
     functions = list(map(_function, codes))
-    return capture_functions(functions, side, timeout, note, explicit=explicit, plugins=plugins, abstract=abstract)
+    return capture_functions(
+        functions, side, timeout, note, explicit=explicit, plugins=plugins, abstract=capturing.abstract
+    )
 
 
 def _function(code: str) -> Code:
@@ -165,7 +152,7 @@ def capture_configuration(
     note: Callable[[str], None],
     *,
     environment: str | None = None,
-    timeout: float = TIMEOUT,
+    timeout: float = CAPTURE_TIMEOUT,
 ) -> Capture:
     """Return the operators of a phase of the model that a file describes, which is built and called by shapes alone.
 

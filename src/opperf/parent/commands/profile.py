@@ -19,14 +19,16 @@ from opperf.domain.plan import ALLOCATORS
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.event import Profile, merge
 from opperf.domain.profile.rows import GROUPINGS, PEAK
-from opperf.domain.profile.watching import FRESH, ONE_BY_ONE, WATCHED, Watching
+from opperf.domain.profile.watching import ALLOCATOR, FRESH, GRANULARITY, ONE_BY_ONE, WATCHED, Watching
 from opperf.domain.registry import framework
 from opperf.parent.documents.trace import Trace
 from opperf.parent.measuring.calibration import stored_rates
-from opperf.parent.reports.profile import SORTS
+from opperf.parent.planning.request import plugin_files
+from opperf.parent.reports.profile import SORT, SORTS
 from opperf.parent.sources import chrome_trace
 from opperf.parent.sources.execution_trace.reading import read_traces
 from opperf.parent.sources.plugin_file import watched_frameworks
+from opperf.parent.sources.program_options import Profiling
 from opperf.parent.sources.script_text import check_function, frameworks_of, libraries_of
 from opperf.parent.store.documents import read_profile
 from opperf.parent.workers import machine, script
@@ -59,13 +61,22 @@ class Options:
 
     watching: Watching = field(default_factory=Watching)
     framework: str | None = None
-    granularity: str = "bulk"
+    granularity: str = GRANULARITY
     function: str | None = None
     skip: int = 0
     calls: int | None = None
     record: bool = False
-    allocator: str = "default"
+    allocator: str = ALLOCATOR
     plugins: Sequence[Path] = ()
+
+    @classmethod
+    def of(cls, profiling: Profiling) -> Options:
+        """Return the options that a user gave; raises `InputError`."""
+        return cls(
+            *(profiling.watching, profiling.framework, profiling.granularity, profiling.function),
+            *(profiling.skip, profiling.calls, profiling.save_suite is not None, profiling.allocator),
+            plugin_files(profiling.plugin, [] if profiling.framework is None else [profiling.framework]),
+        )
 
     def __post_init__(self) -> None:
         """Raise `InputError` for options that no profiler supports."""
@@ -165,10 +176,10 @@ def command(words: Sequence[str], *, module: bool) -> tuple[str, ...]:
     return ("-m", *words) if module else tuple(words)
 
 
-def check_rows(by: str, sort: str, depth: int | None = None, *, compared: bool = False) -> None:
+def check_rows(by: str, sort: str | None, depth: int | None = None, *, compared: bool = False) -> None:
     """Raise `InputError` for rows that no table has, before the script has run."""
     check_known("grouping", by, GROUPINGS)
-    check_known("order", sort, SORTS)
+    check_known("order", sort or SORT, SORTS)
     if depth is not None and (by != "module" or compared):
         raise InputError(
             "`--depth` is for one profile, with `--by module`",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from opperf.domain.errors import InputError
 from opperf.parent.commands.deciding import rule_of
-from opperf.parent.library.arguments import as_list, cases, names_of, progress_of, request_of, text_of
+from opperf.parent.library.arguments import cases, names_of, progress_of, request_of, text_of
 from opperf.parent.library.options import Operator, with_options
 from opperf.parent.library.results import Judgements
 from opperf.parent.measuring.fleet import judging_fleet_of
@@ -17,7 +17,7 @@ from opperf.parent.planning import request as requests
 from opperf.parent.planning.wishes import wishes
 from opperf.parent.sources.live_array import has_arrays
 from opperf.parent.sources.option import Only, group_of
-from opperf.parent.sources.options import Judging, Limits, OnFleet, What, Where
+from opperf.parent.sources.options import Judging, Limits, OnFleet, Vetting, What, Where
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @with_options(
-    *(Judging, Limits, Annotated[OnFleet, Only("fleet", "where")]),
+    *(Vetting, Judging, Limits, Annotated[OnFleet, Only("fleet", "where")]),
     Annotated[Where, Only("framework", "environment", "device", "threads")],
     Annotated[What, Only("dtype", "size", "inputs", "attributes", "plugin")],
 )
@@ -34,14 +34,8 @@ def judge(
     candidates: Operator | Sequence[Operator] = (),
     *,
     against: Operator,
-    many: str | Path | None = None,
-    jobs: int = 1,
     output: str | Path | None = None,
-    resume: bool = False,
     force: bool = False,
-    room: str = "auto",
-    constant: str | Sequence[str] = (),
-    explain: bool = False,
     progress: bool = False,
     **options: Unpack[JudgeOptions],
 ) -> Judgements:
@@ -64,23 +58,14 @@ def judge(
     """
     if any(map(has_arrays, cases(options.get("inputs")))):
         raise InputError("a judge draws the values of inputs itself", hint="give the shape of an array: `x.shape`")
-    order = Order(
-        names_of(candidates),
-        text_of(against),
-        None if many is None else Path(many),
-        jobs,
-        None if output is None else Path(output),
-        resume,
-        force,
-        room,
-        as_list(constant),
-        explain,
-    )
-    request, talk = request_of(options), progress_of(progress)
+    place, vetting = None if output is None else Path(output), group_of(Vetting, options)
+    order = Order(names_of(candidates), text_of(against), vetting, place, force)
+    # The jobs are the judge's: within each of them one candidate is timed.
+    request, talk = request_of({**options, "jobs": None}), progress_of(progress)
     wish = wishes(group_of(OnFleet, options))
     plugins = bool(requests.plugin_files(request.what.plugin, request.where.framework))
     rule = rule_of(group_of(Judging, options))
-    with judging_fleet_of(wish, order.against, room=room, plugins=plugins, progress=talk) as nodes:
+    with judging_fleet_of(wish, order.against, room=vetting.room, plugins=plugins, progress=talk) as nodes:
         result, cause = judged_run(order, request, rule, talk, elsewhere=nodes)
     if cause is not None:
         raise cause

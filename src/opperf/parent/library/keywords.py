@@ -31,6 +31,23 @@ class Building(TypedDict, total=False):
     build: str | None
 
 
+class Capturing(TypedDict, total=False):
+    """In which framework a program is captured, how, and for how long; of a model by its configuration, how it runs."""
+
+    framework: str | None
+    inputs: Mapping[str, object] | None
+    environment: str | None
+    plugin: Paths
+    abstract: bool
+    phase: str
+    batch: int
+    context: int
+    dtype: str | None
+    split: int
+    layers: str
+    timeout: float | str
+
+
 class Contrasting(TypedDict, total=False):
     """How far sides must be apart at a brief look to be measured again, and how many of those are."""
 
@@ -119,6 +136,30 @@ class OnFleet(TypedDict, total=False):
     replicate: int | None
 
 
+class Profiling(TypedDict, total=False):
+    """Where a script runs, what is recorded of it, what is made of that, and how its rows are grouped and sorted."""
+
+    framework: str | None
+    environment: str | None
+    plugin: Paths
+    memory: bool
+    shapes: bool
+    stacks: bool
+    modules: bool
+    api: bool
+    granularity: str
+    allocator: str
+    memory_limit: int | str | None
+    function: str | None
+    skip: int
+    calls: int | None
+    by: str
+    sort: str | None
+    tool: str | None
+    save_suite: str | Path | None
+    output: str | Path | None
+
+
 class Sampling(TypedDict, total=False):
     """When a trial has samples enough. Each is a field of `Settings`."""
 
@@ -137,6 +178,17 @@ class Studying(TypedDict, total=False):
     error_rate: bool
     effect: float | str | None
     layout: bool
+
+
+class Vetting(TypedDict, total=False):
+    """Which candidates are judged beside those that are named, how many at a time, and in what room."""
+
+    constant: Names
+    many: str | Path | None
+    jobs: int
+    explain: bool
+    resume: bool
+    room: str
 
 
 class What(TypedDict, total=False):
@@ -176,6 +228,10 @@ class BisectOptions(Bisecting, What, Judging, How, total=False):
     framework: Names
     device: Names
     threads: int
+
+
+class CaptureOptions(Capturing, total=False):
+    """The options of `capture`."""
 
 
 class CompareOptions(What, Deciding, Building, How, OnFleet, total=False):
@@ -239,7 +295,7 @@ class GateOptions(Gating, What, OnFleet, total=False):
     check: bool | str | None
 
 
-class JudgeOptions(Judging, Limits, total=False):
+class JudgeOptions(Vetting, Judging, Limits, total=False):
     """The options of `judge`."""
 
     fleet: str | None
@@ -259,6 +315,10 @@ class NoiseOptions(Studying, What, Where, Judging, How, total=False):
     """The options of `noise`."""
 
     jobs: int | str
+
+
+class ProfileOptions(Profiling, total=False):
+    """The options of `profile`."""
 
 
 class ReplayOptions(Sampling, How, OnFleet, Keeping, total=False):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Optional, overload
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
-from opperf.domain.plan import Plan
+from opperf.domain.plan import Plan, Settings
 from opperf.domain.record import Record, Run
 from opperf.parent.commands import compare as comparing
 from opperf.parent.commands import gate as gating
@@ -162,7 +162,7 @@ def compare(
     new: Operator | Sequence[Operator] | None = None,
     framework: str | None = None,
     processes: int | None = None,
-    clock: str = "wall",
+    clock: str = Settings.clock,
     explain: bool = False,
     labels: Mapping[str, str] | None = None,
     keep_samples: bool = True,

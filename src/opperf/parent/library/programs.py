@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from opperf.domain.code import Code, read_operator
 from opperf.domain.errors import HarnessError
-from opperf.domain.profile.watching import Watching
 from opperf.parent.commands import capture as capturing
-from opperf.parent.commands import profile as profiling
+from opperf.parent.commands import profile as profiled
 from opperf.parent.commands import replay as replaying
 from opperf.parent.commands import run as running
 from opperf.parent.documents.trace import Replay as ReplayDocument
 from opperf.parent.library.arguments import Keeping, as_list, progress_of, request_of, text_of
-from opperf.parent.library.options import Operator, Paths, with_options
+from opperf.parent.library.options import Operator, with_options
 from opperf.parent.library.results import Profile, Replay, Suite
 from opperf.parent.measuring.progress import Silent
-from opperf.parent.planning.request import Request, plugin_files
+from opperf.parent.planning.request import Request
 from opperf.parent.planning.wishes import wishes
 from opperf.parent.sources.live_function import write_source
-from opperf.parent.sources.model_configuration import usage_of
-from opperf.parent.sources.option import BYTES, SECONDS, Only, group_of
+from opperf.parent.sources.option import Only, group_of
 from opperf.parent.sources.options import How, OnFleet, Sampling, What, Where
 from opperf.parent.sources.plugin_file import framework_of
+from opperf.parent.sources.program_options import Capturing, Profiling
 from opperf.parent.store.output_lock import check_place
 from opperf.parent.workers.package import cache_folder
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from opperf.parent.library.keywords import ReplayOptions
+    from opperf.parent.library.keywords import CaptureOptions, ProfileOptions, ReplayOptions
 
 
 @with_options(
@@ -69,29 +69,12 @@ def replay(
     return result
 
 
+@with_options(Profiling)
 def profile(
     script: str | Path | Callable[[], object],
     *arguments: object,
     module: bool = False,
-    framework: str | None = None,
-    environment: str | None = None,
-    plugin: Paths = None,
-    memory: bool = False,
-    shapes: bool = False,
-    stacks: bool = False,
-    modules: bool = True,
-    api: bool = False,
-    granularity: str = "bulk",
-    allocator: str = "default",
-    memory_limit: int | str | None = None,
-    function: str | None = None,
-    skip: int = 0,
-    calls: int | None = None,
-    by: str = "name",
-    sort: str = "self",
-    tool: str | None = None,
-    save_suite: str | Path | None = None,
-    output: str | Path = ".",
+    **options: Unpack[ProfileOptions],
 ) -> Profile:
     """Run a script with its arguments, a module or a function, and return which operators it spends its time in.
 
@@ -100,30 +83,20 @@ def profile(
     Raises `HarnessError` where it leaves no profile, or no arguments for a suite. `opperf.profiler` profiles a part of
     the running program instead.
     """
-    profiling.check_rows(by, sort)
-    words = [str(script), *map(str, arguments)]
+    profiling, words = group_of(Profiling, options), [str(script), *map(str, arguments)]
+    profiled.check_rows(profiling.by, profiling.sort)
     if callable(script):
         code = read_operator(text_of(script))
         if isinstance(code, Code):
-            framework, words = framework or framework_of(code), [str(_caller(code))]
-    watching = Watching(
-        memory=memory,
-        shapes=shapes or by == "shape",
-        stacks=stacks,
-        modules=modules or by == "module",
-        api=api,
-        memory_limit=None if memory_limit is None else int(BYTES.read(memory_limit, "`--memory-limit`")),
-    )
-    suite = None if save_suite is None else Path(save_suite)
+            profiling = replace(profiling, framework=profiling.framework or framework_of(code))
+            words = [str(_caller(code))]
+    suite, folder = profiling.save_suite, profiling.output or Path()
     check_place(suite)
-    plugins = plugin_files(map(Path, as_list(plugin)), [] if framework is None else [framework])
-    options = profiling.Options(
-        watching, framework, granularity, function, skip, calls, suite is not None, allocator, plugins
-    )
-    command = profiling.command(words, module=module)
-    profiling.check(command, options)
-    python = profiling.python_for(command, environment, options, Silent().note)
-    outcome = profiling.run(command, python, options, Path(output), tool=tool, aside=True)
+    recorded = profiled.Options.of(profiling)
+    command = profiled.command(words, module=module)
+    profiled.check(command, recorded)
+    python = profiled.python_for(command, profiling.environment, recorded, Silent().note)
+    outcome = profiled.run(command, python, recorded, folder, tool=profiling.tool, aside=True)
     if outcome.profile is None:
         raise HarnessError(
             f"`{words[0]}` wrote no profile; its exit code is {outcome.code}",
@@ -134,47 +107,30 @@ def profile(
         if outcome.recorded is None:
             raise HarnessError(
                 "; ".join([f"no suite: {suite} is not written", *outcome.notes]),
-                hint=f"{profiling.NO_SUITE}; `opperf.load` reads the profile: {', '.join(map(str, outcome.files))}",
+                hint=f"{profiled.NO_SUITE}; `opperf.load` reads the profile: {', '.join(map(str, outcome.files))}",
                 slug="no_suite",
             )
         Suite(outcome.recorded.suite()).save(suite)
-    return Profile(outcome.profile, by=by, sort=sort, exit_code=outcome.code, files=outcome.files, notes=outcome.notes)
+    return Profile(
+        outcome.profile,
+        by=profiling.by,
+        sort=profiling.sort,
+        exit_code=outcome.code,
+        files=outcome.files,
+        notes=outcome.notes,
+    )
 
 
-def capture(
-    code: Operator | Sequence[Operator],
-    *,
-    framework: str | None = None,
-    inputs: Mapping[str, object] | None = None,
-    environment: str | None = None,
-    timeout: float | str = capturing.TIMEOUT,
-    plugin: Paths = None,
-    abstract: bool = False,
-    phase: str = "prefill",
-    batch: int = 1,
-    context: int = 2048,
-    dtype: str | None = None,
-    split: int = 1,
-    layers: str = "all",
-    progress: bool = False,
-) -> Suite:
+@with_options(Capturing)
+def capture(code: Operator | Sequence[Operator], *, progress: bool = False, **options: Unpack[CaptureOptions]) -> Suite:
     """Return the operators of one call of a function without arguments, or of a model in a file, as a suite.
 
     Several functions are parts of one suite. An `abstract` capture follows shapes alone: nothing is allocated or timed.
     So does that of a model's configuration, `config:FILE.json`: `phase`, `batch`, `context` and `dtype` say how it is
     called, `split` among how many devices it is divided, and `layers` whether it has `all` of its layers or `one`.
     """
-    result = capturing.capture(
-        [text_of(one) for one in as_list(code) or [code]],
-        progress_of(progress).note,
-        framework=framework,
-        inputs=inputs,
-        environment=environment,
-        timeout=SECONDS.read(timeout, "`--timeout`"),
-        plugin=[*map(Path, as_list(plugin))],
-        abstract=abstract,
-        usage=usage_of(phase, batch, context, dtype, split, layers),
-    )
+    codes = [text_of(one) for one in as_list(code) or [code]]
+    result = capturing.capture(codes, group_of(Capturing, options), progress_of(progress).note)
     return Suite(result.suite, result.notes)
 
 

@@ -9,7 +9,7 @@ from opperf.domain.profile import event
 from opperf.domain.profile.chrome import save
 from opperf.domain.profile.module_tree import ModuleRow, module_rows
 from opperf.domain.profile.pace import Pace, paces
-from opperf.domain.profile.rows import Change, Row, changes, rows
+from opperf.domain.profile.rows import BY_NAME, Change, Row, changes, rows
 from opperf.domain.record import Record, Run
 from opperf.domain.suite import LeftOut, SuiteCase
 from opperf.domain.suite import Suite as SuiteDocument
@@ -213,8 +213,8 @@ class Profile(Report[Row]):
         self,
         profile: event.Profile,
         *,
-        by: str = "name",
-        sort: str = "self",
+        by: str = BY_NAME,
+        sort: str | None = None,
         exit_code: int = 0,
         files: Sequence[Path] = (),
         notes: Sequence[str] = (),
@@ -223,12 +223,12 @@ class Profile(Report[Row]):
         self.profile, self.exit_code = profile, exit_code
         self.files, self.notes = tuple(files), tuple(notes)
 
-    def grouped(self, by: str = "name", sort: str = "self") -> Profile:
+    def grouped(self, by: str = BY_NAME, sort: str | None = None) -> Profile:
         """Return the same profile with other rows: by name, group, shape, module, stack or kernel."""
         again = {"exit_code": self.exit_code, "files": self.files, "notes": self.notes}
         return Profile(self.profile, by=by, sort=sort, **again)  # type: ignore[arg-type]
 
-    def diff(self, after: Profile, by: str = "name", sort: str | None = None) -> ProfileDiff:
+    def diff(self, after: Profile, by: str = BY_NAME, sort: str | None = None) -> ProfileDiff:
         """Return the differences between this profile and a later one, by name, shape, module, stack or kernel.
 
         Rows are sorted by the change of the typical call, or by that of `self`, `total`, `calls` or `mean`.
@@ -254,7 +254,7 @@ class Profile(Report[Row]):
 class ProfileDiff(Report[Change]):
     """Two profiles operator by operator, what differs most first."""
 
-    def __init__(self, before: event.Profile, after: event.Profile, by: str = "name", sort: str | None = None) -> None:
+    def __init__(self, before: event.Profile, after: event.Profile, by: str = BY_NAME, sort: str | None = None) -> None:
         rows = changes(before, after, by, profile_change.field_of(sort))
         super().__init__(rows, profile_change.document(before, after, by, sort))
         self._profiles = before, after

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
+from opperf.domain.plan import Settings
 from opperf.parent.commands import contrast as contrasting
 from opperf.parent.commands.bisect import bisect as bisecting
 from opperf.parent.commands.explore import explore as exploring
@@ -55,7 +56,7 @@ def explore(
 def bisect(
     operators: Operator | Sequence[Operator],
     *,
-    clock: str = "wall",
+    clock: str = Settings.clock,
     explain: bool = False,
     labels: Mapping[str, str] | None = None,
     progress: bool = False,

@@ -56,7 +56,7 @@ class Contest:
     at_fault: int | None = None
     verdict: Verdict | None = None
     first_only: bool = False
-    metric: str = "time"
+    metric: str = Settings.metric
     explanation: Explanations = field(default_factory=Explanations)
     versions: tuple[str | None, str | None] = (None, None)
     facts: JsonDict = field(default_factory=dict)

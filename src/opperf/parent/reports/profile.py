@@ -10,11 +10,11 @@ from operator import attrgetter
 
 from opperf.domain.errors import check_known
 from opperf.domain.profile import columns as profiled
-from opperf.domain.profile.columns import columns, shapes_text, step_lines
+from opperf.domain.profile.columns import TELLING, columns, shapes_text, step_lines
 from opperf.domain.profile.event import Profile
 from opperf.domain.profile.pace import paces
 from opperf.domain.profile.repetition import courses
-from opperf.domain.profile.rows import Row, rows
+from opperf.domain.profile.rows import BY_NAME, Row, rows
 from opperf.domain.units import format_count, format_flop_rate, format_percent, format_seconds
 from opperf.parent.reports.compiled_graphs import compiled_section
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
@@ -23,6 +23,7 @@ from opperf.parent.reports.peak_memory import peak_json, peak_section
 SCHEMA_VERSION = 1
 #: What rows can be sorted by, the largest first: titles of columns, and where the row has it.
 SORTS = {"self": "own", "total": "total", "calls": "calls", "mean": "mean"}
+SORT = "self"
 #: What a narrow terminal goes without, the least telling first.
 DROP_ORDER = ("min", "max", "p50", "FLOPs", "module", "of peak", "FLOP/s", "total", "mean", "allocated", "peak")
 #: What a column says, where its title does not; of the columns that are shown.
@@ -50,17 +51,16 @@ UNITS = {
 MOST_PROCESSES = 4
 #: Gaps between the times that were profiled are told from this share of the whole.
 GAPS = 0.01
-#: A row of a smaller share is not explained below the table.
-TELLING = 0.01
 
 
 def document(
-    profile: Profile, by: str = "name", sort: str = "self", top: int | None = None, tokens: int | None = None
+    profile: Profile, by: str = BY_NAME, sort: str | None = None, top: int | None = None, tokens: int | None = None
 ) -> Document:
     """Return the report; `top` bounds the rows that people are shown, `tokens` are those of a step.
 
     Raises `InputError` for a grouping or an order that is not known.
     """
+    sort = sort or SORT
     check_known("order", sort, SORTS)
     ordered_rows = sorted(rows(profile, by), key=lambda row: -getattr(row, SORTS[sort]))
     first, *others = columns(by, ordered_rows[:top])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from opperf.domain.errors import check_known
 from opperf.domain.profile.columns import columns, shapes_text
 from opperf.domain.profile.event import Profile
-from opperf.domain.profile.rows import Change, Row, changes
+from opperf.domain.profile.rows import BY_NAME, Change, Row, changes
 from opperf.domain.units import format_difference, format_percent, format_seconds
 from opperf.parent.reports.document import Block, Column, Document, Legend, Note, table
 from opperf.parent.reports.profile import SORTS
@@ -29,7 +29,7 @@ LEGEND = {
 
 
 def document(
-    before: Profile, after: Profile, by: str = "name", sort: str | None = None, top: int | None = None
+    before: Profile, after: Profile, by: str = BY_NAME, sort: str | None = None, top: int | None = None
 ) -> Document:
     """Return the report; `top` bounds the rows that people are shown.
 

@@ -7,16 +7,20 @@ pages of the reference are made of these.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Generic, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from opperf.domain.dataclass import dataclass
-from opperf.domain.errors import check_known
+from opperf.domain.errors import InputError, check_known
 from opperf.domain.plan import UNCHECKED
 from opperf.domain.units import parse_bytes, parse_duration, parse_jobs, parse_percent
 from opperf.parent.documents.tolerances import Tolerances
+
+#: A whole number as it is typed, of 64 bits.
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 Group = TypeVar("Group")
 Value = TypeVar("Value")
@@ -186,6 +190,18 @@ def one_of(kind: str, names: Collection[str]) -> Kind:
         return value
 
     return Kind(read, "str", str)
+
+
+def at_least(least: int) -> Kind:
+    """Return how a whole number is read that is not below another."""
+
+    def read(value: Any, name: str) -> int:
+        number = int(value) if isinstance(value, str) and _WHOLE.fullmatch(value) else value
+        if type(number) is not int or number < least:
+            raise InputError(f"{name} is `{value}`, expected a whole number >= {least}")
+        return number
+
+    return Kind(read, "int", str)
 
 
 def _share(value: Any, name: str) -> float:

@@ -15,7 +15,10 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Settings, Side
 from opperf.domain.suite import Suite
 from opperf.parent.documents.tolerances import EXPECTED_PROCESSES, FIRST_PAIRS, THRESHOLD, TOLERANCE, Tolerances
-from opperf.parent.sources.option import BYTES, CHECK, JOBS, PERCENT, SECONDS, TOLERANCES, Option, option
+from opperf.parent.sources.option import BYTES, CHECK, JOBS, PERCENT, SECONDS, TOLERANCES, Option, at_least, option
+
+#: So many candidates are explained for a page: each takes a process more.
+EXPLAINED = 20
 
 Names: TypeAlias = tuple[str, ...]
 Paths: TypeAlias = tuple[Path, ...]
@@ -209,6 +212,27 @@ class Judging:
 
     pairs: int = option(FIRST_PAIRS, "K", "Number of pairs of processes to measure at first.")
     tolerance: Tolerances = option(Tolerances(TOLERANCE), "PERCENT", "Smallest change worth reporting.", TOLERANCES)
+
+
+@dataclass(frozen=True)
+class Vetting:
+    """Which candidates are judged beside those that are named, how many at a time, and in what room."""
+
+    constant: Names = option((), "NAME", "Input that is the same in all calls, such as weights: it may be packed once.")
+    many: Optional[Path] = option(
+        None,
+        "PLACE",
+        "Also judge each Python file of this folder, or each line of this JSON Lines file.",
+        flag="candidates",
+    )
+    jobs: int = option(1, "N", "Number of candidates to check at a time; one is timed.", at_least(1))
+    explain: bool = option(False, "", f"Show what ran in a call; --html does for up to {EXPLAINED} named candidates.")
+    resume: bool = option(False, "", "Continue the file of --output.")
+    room: str = option(
+        "auto",
+        "auto|none",
+        "What confines candidates: auto uses all that this machine has, none trusts them with your files.",
+    )
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,9 @@ BETWEEN = (
     *(TABLE, "domain/plan.py", "parent/planning/request.py", "parent/planning/selection.py"),
     *("parent/sources/gate_file.py", "parent/sources/gate_keys.py"),
 )
-#: Options of the same name that mean something else: pairs of `compare`, and the time of a program.
+#: Options of the same name that mean something else: pairs of `compare`.
 OTHERS = {
     "processes": {"parent/cli/compare.py", "parent/library/measurements.py"},
-    "timeout": {"parent/cli/capture.py", "parent/library/programs.py"},
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import field, replace
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +25,7 @@ from opperf.parent.measuring.judge.submissions import Submission, of_source, sub
 from opperf.parent.measuring.progress import Progress, Silent, Stoppable
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
+from opperf.parent.sources.options import Vetting
 from opperf.parent.store.judgements import Lines
 from opperf.parent.store.output_lock import take
 from opperf.parent.workers import gpus
@@ -39,23 +40,17 @@ ROOMS = ("auto", "none")
 
 @dataclass(frozen=True)
 class Order:
-    """Which candidates are judged against what: those named, and those of a folder or file of `many`.
+    """Which candidates are judged against what, and how they are vetted.
 
-    A candidate is a function, a file that has one, or a text of Python, which has several lines.
-    Verdicts are added to `output` as they come; with `resume` those that are there stay. Inputs that are `constant` are
-    the same in all calls of a process. What ran is looked at where it is to `explain`.
+    A candidate is a function, a file that has one, or a text of Python, which has several lines. Verdicts are added to
+    `output` as they come; where that is to be resumed those that are there stay.
     """
 
     candidates: Sequence[str]
     against: str
-    many: Path | None = None
-    jobs: int = 1
+    vetting: Vetting = field(default_factory=Vetting)
     output: Path | None = None
-    resume: bool = False
     force: bool = False
-    room: str = "auto"
-    constant: Sequence[str] = ()
-    explain: bool = False
 
 
 def judge_all(
@@ -71,10 +66,11 @@ def judge_all(
     `meet` gets what examiners say of their framework. Raises `InputError` for bad input. Ending the iteration early
     ends every child.
     """
-    if order.resume and order.output is None:
+    vetting = order.vetting
+    if vetting.resume and order.output is None:
         raise InputError("`--resume` continues a file", hint="name it: `--output FILE.jsonl`")
-    if order.room not in ROOMS:
-        raise InputError(f"`--room` is `{order.room}`, expected {' or '.join(ROOMS)}")
+    if vetting.room not in ROOMS:
+        raise InputError(f"`--room` is `{vetting.room}`, expected {' or '.join(ROOMS)}")
     with ExitStack() as stack:
         scratch = stack.enter_context(closing(ScratchFolder("candidates")))
         every = _candidates(order, scratch.path)
@@ -82,7 +78,7 @@ def judge_all(
         trials, problem = reference_trials(order.against, request, settings, progress)
         if elsewhere is None:
             gpus.check_devices((trial.side.framework, trial.side.device) for trial in trials)
-        constant = _constant(order.constant, trials)
+        constant = _constant(vetting.constant, trials)
         family = replace(rule, family=len(every) * len(trials))
         plugins = requests.plugin_files(request.what.plugin, request.where.framework)
         numbers = {id(one): number for number, one in enumerate(every)}
@@ -99,14 +95,14 @@ def judge_all(
         total = sum(len(left) for _, left in batches)
         # Of one candidate the pairs are shown, of several how many are over.
         pairs: Progress = progress if total == 1 else Silent()
-        confined = order.room == "auto"
-        terms = Terms(settings, family, confined, plugins, meet, constant, order.explain, problem, pairs)
+        confined = vetting.room == "auto"
+        terms = Terms(settings, family, confined, plugins, meet, constant, vetting.explain, problem, pairs)
         stack.callback(progress.close)
         if elsewhere is None:
-            note = progress.note if order.many is None else _silent  # of thousands their verdicts are enough
-            batch = _judged_here(order.against, batches, terms, note, order.jobs)
+            note = progress.note if vetting.many is None else _silent  # of thousands their verdicts are enough
+            batch = _judged_here(order.against, batches, terms, note, vetting.jobs)
         else:
-            batch = elsewhere.judgements(order.against, batches, terms, jobs=order.jobs)
+            batch = elsewhere.judgements(order.against, batches, terms, jobs=vetting.jobs)
         _show(progress, 0, total)
         for count, (submission, judged) in enumerate(stack.enter_context(closing(batch)), 1):
             _show(progress, count, total)
@@ -123,8 +119,8 @@ def _candidates(order: Order, folder: Path) -> list[Submission]:
         else submission_of(text, order.against)
         for number, text in enumerate(order.candidates, 1)
     ]
-    if order.many is not None:
-        candidates += submissions(order.many, order.against, folder / "many")
+    if order.vetting.many is not None:
+        candidates += submissions(order.vetting.many, order.against, folder / "many")
     if not candidates:
         raise InputError("nothing to judge", hint="name candidates: `opperf judge my_kernel.py:f --against softmax`")
     return candidates
@@ -195,8 +191,8 @@ def _lines(order: Order, trials: Sequence[Trial], rule: Rule, stack: ExitStack) 
     """Return the file that verdicts are added to; another command that has it is told of."""
     if order.output is None:
         return None
-    going_on = order.output if order.resume else None
-    lock = take(order.output, own_command(), force=order.force, inputs=[order.many], resume=going_on)
+    going_on = order.output if order.vetting.resume else None
+    lock = take(order.output, own_command(), force=order.force, inputs=[order.vetting.many], resume=going_on)
     if lock is not None:
         stack.callback(lock.close)
     terms = {
@@ -205,10 +201,10 @@ def _lines(order: Order, trials: Sequence[Trial], rule: Rule, stack: ExitStack) 
         "cases": [trial.case.id for trial in trials],
         "tolerance": rule.tolerance,
         "pairs": rule.pairs,
-        "room": order.room,
-        **({"constant": sorted(set(order.constant))} if order.constant else {}),
+        "room": order.vetting.room,
+        **({"constant": sorted(set(order.vetting.constant))} if order.vetting.constant else {}),
     }
-    return stack.enter_context(closing(Lines(order.output, terms, resume=order.resume)))
+    return stack.enter_context(closing(Lines(order.output, terms, resume=order.vetting.resume)))
 
 
 def _silent(_: str) -> None:
