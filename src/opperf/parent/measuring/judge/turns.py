@@ -109,16 +109,16 @@ def _is_quiet(turns: Round) -> bool:
     return all((sample.waiting_ns or 0) <= MOST_QUEUED for turn in turns for sample in turn.samples)
 
 
-def saves_little(several: Sequence[Savings], expected: float) -> bool:
+def saves_little(pairs: Sequence[Savings], expected: float) -> bool:
     """Whether a candidate surely saves less than this, by three pairs or more, as a verdict is sure.
 
     The interval over the pairs says so, and rounds tell as much: what a busy machine makes of them is no doubt. A pair
     in which it takes far longer tells no more than one in which it takes longer, or a few such would excuse all others.
     """
-    if len(several) < LEAST_PAIRS:
+    if len(pairs) < LEAST_PAIRS:
         return False
-    test = paired_test([max(-expected, one.centre) for one in several])
-    unknown = median(max(0.0, one.upper - one.centre) for one in several) / math.sqrt(len(several))
+    test = paired_test([max(-expected, pair.centre) for pair in pairs])
+    unknown = median(max(0.0, pair.upper - pair.centre) for pair in pairs) / math.sqrt(len(pairs))
     return max(unknown, test.interval(CONFIDENCE)[1]) < expected
 
 
