@@ -171,17 +171,20 @@ def test_a_tree_that_the_kernel_lets_go_on_has_run(tree: Callable[[str], Tree], 
         assert (counting.count(), counting.freezer.has_run()) == (before, False)
 
 
-def test_what_is_below_a_process_that_is_stopped_alone_stays_as_it_is(
-    tree: Callable[[str], Tree], until: Until
-) -> None:
-    counting = tree(TREES["a late thread"])
-    until(counting.count)
-    counting.freezer.freeze()
-    before = counting.count()
-    with of_start(counting.freezer._line[-1], alone=True) as source:
-        source.freeze()
-    subprocess.run(["true"], check=True)
-    assert (counting.count(), counting.freezer.has_run()) == (before, False)
+def test_what_imports_for_others_stops_and_who_was_forked_from_it_goes_on(until: Until) -> None:
+    program = "import os, time\nchild = os.fork()\nprint(child, flush=True)\nwhile not child: pass\ntime.sleep(600)"
+    process = launch([sys.executable, "-I", "-c", program], None, os.environ)
+    assert process.stdout is not None
+    try:
+        child = max(int(process.stdout.readline()), int(process.stdout.readline()))
+        with of_start(process.pid, alone=True) as source:
+            source.freeze()
+            assert (_is_still(source.pid), _is_still(process.pid), _is_still(child)) == (True, False, False)
+            assert source.pid != process.pid
+        until(lambda: not _is_still(source.pid))
+    finally:
+        end(process)
+        process.stdout.close()
 
 
 def test_cpu_time_is_that_of_the_whole_tree_and_of_the_dead_in_it(tree: Callable[[str], Tree], until: Until) -> None:

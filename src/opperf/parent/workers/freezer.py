@@ -41,7 +41,7 @@ class Freezer:
         self._alone = alone
         try:
             self._line = tuple(_line(pid, top))
-            folder = groups.folders(pid).get("", "")
+            folder = "" if alone else groups.folders(pid).get("", "")
         except OSError as problem:
             raise WorkerFailure(f"there is no process {pid} to freeze: {problem.strerror}", slug="freeze") from problem
         self.pid = pid
@@ -160,8 +160,8 @@ class Freezer:
     def _tree(self) -> Iterator[int]:
         """Yield the child and all below the process that supervises it: who loses its parent is found there."""
         top = self._line[-1]
-        if top == self.pid:
-            yield top
+        if top == self.pid or self._alone:
+            yield self.pid
         below = [] if self._alone else [top]
         while below:
             for child in _children(below.pop()):
@@ -172,15 +172,15 @@ class Freezer:
 def of_start(top: int, *, alone: bool = False) -> Freezer:
     """Return a freezer of a child before its hello, with those that start it; raises `WorkerFailure` where none lives.
 
-    `top` is the process that runs the child, or that it is still to be forked from, which is stopped `alone`: others
-    below it are not this one's. Once the child is in its room, the room's group stops it.
+    `top` is the process that runs the child, or what it is still to be forked from, which is stopped `alone`: others
+    that were forked from that are not this one's. Once the child is in its room, the room's group stops it.
     """
     below = top
-    if alone:
-        return Freezer(top, top, alone=True)
     while (child := next(_children(below), None)) is not None:
         below = child
-    return Freezer(below, top)
+        if alone:
+            break
+    return Freezer(below, top, alone=alone)
 
 
 def read_memory(pid: int, address: int, size: int) -> bytes:
