@@ -100,7 +100,7 @@ def encode(values: Array, dtype: str) -> bytes:
 
 
 def narrow(values: Array, dtype: str) -> Array:
-    """Return numbers as an array that holds their bits (`widen` is the way back)."""
+    """Return numbers as an array that holds their bits (`widen` is the way back): the same one, where they do."""
     if dtype in FLOAT8:
         return _narrow_float8(np.asarray(values, np.float64), dtype)
     if dtype == "bfloat16":
@@ -108,7 +108,7 @@ def narrow(values: Array, dtype: str) -> Array:
     with np.errstate(over="ignore"):
         if dtype == "complex32":
             return np.stack([np.real(values), np.imag(values)], -1).astype(np.float16)
-        return np.asarray(values).astype(dtype)
+        return np.asarray(values).astype(dtype, copy=False)
 
 
 def rounded(values: Array, dtype: str) -> Array:

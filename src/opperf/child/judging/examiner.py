@@ -99,8 +99,8 @@ class Examiner:
         self._generator = np.random.default_rng(int.from_bytes(os.urandom(16), "little"))
         self._calls: dict[int, Callable[[], Any]] = {}
         self._sheets: dict[int, Sheet] = {}
-        #: What lay in the first slots, last first.
-        self._before: dict[int, list[list[Array]]] = {}
+        #: The bytes that lay in the first slots, last first.
+        self._before: dict[int, list[list[bytes]]] = {}
         self._remembered = 0
         self._wide = _in_type(request.trial.case, "float64", "complex128")
         self._terms = {} if terms is None else terms
@@ -130,7 +130,7 @@ class Examiner:
     def _remember(self, slot: int) -> None:
         self._remembered += self._area.geometry.stride
         if self._remembered <= MOST_REMEMBERED:
-            self._before.setdefault(slot, []).insert(0, [array.copy() for array in self._arrays(slot)])
+            self._before.setdefault(slot, []).insert(0, self._contents(slot))
 
     def _fill(self, slot: int, kind: str) -> None:
         drawn_values = self._own_values()
@@ -162,11 +162,16 @@ class Examiner:
         stored = np.frombuffer(self._area.part(slot, place, spec), storage(spec.dtype))
         return draws.vary(stored, self._generator, FEW_CHANGED) if spec.literal is None else stored
 
+    def _contents(self, slot: int) -> list[bytes]:
+        """Return the bytes of the tensors of a slot."""
+        return [bytes(self._area.part(slot, i, spec)) for i, spec in enumerate(self._specs)]
+
     def _arrays(self, slot: int) -> list[Array]:
         """Return the values of a slot, widened."""
-        return [
-            decode(bytes(self._area.part(slot, i, spec)), spec.shape, spec.dtype) for i, spec in enumerate(self._specs)
-        ]
+        return self._widened(self._contents(slot))
+
+    def _widened(self, contents: Sequence[bytes]) -> list[Array]:
+        return [decode(raw, spec.shape, spec.dtype) for raw, spec in zip(contents, self._specs)]
 
     def _own(self, slot: int) -> list[Any]:
         """Return the reference's results of a slot in its own type."""
@@ -311,7 +316,7 @@ class Examiner:
     def _looks_like(self, slot: int, place: int, result: Array) -> tuple[str, str]:
         expected = self._expectation(slot)
         mistake = Mistake.of(result, expected, place)
-        if any(self._is_of(earlier, mistake) for earlier in self._before.get(slot, ())):
+        if any(self._is_of(self._widened(earlier), mistake) for earlier in self._before.get(slot, ())):
             return "replays", ": it is the result of what lay there before"
         for other in range(min(MOST_OTHERS, self._area.geometry.slots)):
             if other != slot and self._is_of(self._arrays(other), mistake):
@@ -327,14 +332,14 @@ class Examiner:
     def _replay(self, slot: int, mistake: Mistake, arrays: Sequence[Array]) -> tuple[str, str] | None:
         """Return the symptom of a result that belongs to inputs of another call, or in part to an earlier one."""
         names = [name for name, _ in tensors(self._trial.case)]
-        for earlier in self._before.get(slot, ())[:FEW_EARLIER]:
+        for earlier in map(self._widened, self._before.get(slot, ())[:FEW_EARLIER]):
             for places in _parts(len(arrays)):
                 mixed = [(earlier if i in places else arrays)[i] for i in range(len(arrays))]
                 if self._is_of(mixed, mistake):
                     parts = " and ".join(f"`{names[i]}`" for i in places)
                     return "replays", f": it is the result of these inputs with {parts} of an earlier call"
         others = [one for other, several in self._before.items() if other != slot for one in reversed(several)]
-        if any(self._is_of(one, mistake) for one in others[:MOST_OTHERS]):
+        if any(self._is_of(self._widened(contents), mistake) for contents in others[:MOST_OTHERS]):
             return "replays", ": it is the result of other inputs, of an earlier call"
         return None
 

@@ -43,6 +43,7 @@ class Stand:
         self._example: Any = None
         #: A result of an earlier turn: nobody may write into it.
         self._retained: Any = None
+        gc.freeze()  # what lives by now stays: collections before each turn need not look at it
 
     def line_up(self, request: requests.LineUp) -> replies.Agreement:
         """Choose what is called when the word comes; let go of what was returned before, but for one that is kept."""

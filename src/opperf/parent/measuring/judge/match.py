@@ -59,8 +59,8 @@ MOST_CALLS, MOST_HOT = 1024, 8192
 LEAD_SECONDS, HOT_SECONDS, LEAST_LEAD = 0.008, 0.008, 3
 #: Bytes of the inputs of a turn, up to which they are all as near to the CPU as those of a hot one.
 CACHED = 1 << 19
-#: Rounds of a pair that are timed hot too: nothing is decided by them, and each has twice the turns.
-HOT_ROUNDS = 8
+#: Rounds of a pair that are timed hot too: by the clock, and by CPU time, of which all count. Their turns are long.
+HOT_ROUNDS, HOT_CPU_ROUNDS = 8, 5
 #: Rounds of a pair that show what one more call takes behind so many on values that are known.
 LONE_ROUNDS, KNOWN_CALLS = 40, 3
 #: Calls of a round that are inspected, chosen when it is over.
@@ -187,13 +187,14 @@ class Match(Pair):
         ring, hot = list[Round](), list[Round]()
         every: list[tuple[Turned, Turned]] = []
         has_changed = self._warm_up_both(calls, seconds)
+        hot_rounds = 0 if seconds >= LONG_CALL else HOT_CPU_ROUNDS if self._is_one_cpu else HOT_ROUNDS
         began = time.monotonic()
         while goes_on(ring, time.monotonic() - began, patience):
             slots = self._random.sample(range(bench.geometry.slots), calls)
             turns = self._ring(slots, WARM_ROUNDS + len(ring))
             every.append(turns)
             ring.append(self._round(turns, empty))
-            if seconds < LONG_CALL and len(hot) < HOT_ROUNDS:
+            if len(hot) < hot_rounds:
                 hot.append(self._hot(slots[0], seconds))
             if self._log.looked is None and len(ring) == LEAST_ROUNDS:
                 self._look(ring)
