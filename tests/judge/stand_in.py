@@ -101,6 +101,7 @@ def child(path: str, answers: int) -> None:
         "computes_when_idle": "idle" in sys.argv and wait_for(lambda: time.process_time() - idle > WORK),
     }
     os.write(answers, json.dumps(report).encode() + b"\n")
+    sys.stdin.read()  # what stands between may still have to pass it on
 
 
 def parent(path: str, calls: int, words: list[str]) -> None:
@@ -136,6 +137,11 @@ def parent(path: str, calls: int, words: list[str]) -> None:
             if "wait" in words:
                 wait_for(lambda: woken > 0)
             process.stdin.write("end\n")
+            process.stdin.flush()
+            while line := replies.readline(2**26):
+                lines.append(line)
+                if line.startswith(b'{"right"'):
+                    break
             process.stdin.close()
             lines += replies.read(2**26).splitlines(keepends=True)
     other.stdin.close()

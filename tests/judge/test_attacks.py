@@ -71,7 +71,8 @@ def naive(tmp_path: Path) -> Any:
 def test_an_honest_candidate_does_nothing_to_the_stand_ins(attack: Any) -> None:
     result = attack("calls_the_library", 3)
     assert result["right"] == [True] * 3
-    assert (result["verdict"], result["woken"], result["sibling"]) == ("slower", 0, {"woken": 0, "priority": 0})
+    untouched = {"woken": 0, "priority": os.getpriority(os.PRIO_PROCESS, 0)}  # that of whoever runs tests
+    assert (result["verdict"], result["woken"], result["sibling"]) == ("slower", 0, untouched)
     assert result["messages"][:3] == ["done 1\n", "done 2\n", "done 3\n"]
     assert (result["threads"], result["children"]) == (1, 0)
     assert result["resident"] < 500 * 2**20
@@ -126,7 +127,7 @@ def test_the_verdict_is_overwritten_in_the_parent(attack: Any, name: str) -> Non
 
 
 def test_the_sibling_is_stopped(attack: Any) -> None:
-    result = attack("stops_the_sibling", 400)
+    result = attack("stops_the_sibling", 1)  # who stops it holds the pipe on which answers are read to their end
     assert result["sibling"]["woken"] >= 1
 
 
@@ -197,11 +198,13 @@ def server() -> Iterator[list[str]]:
         except OSError:
             pytest.skip("the port is taken")
         listener.listen(1)
-        listener.settimeout(60)
         thread = threading.Thread(target=serve, args=(listener,))
         thread.start()
-        yield questions
-        thread.join()
+        try:
+            yield questions
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)  # where nobody has come, nobody will
+            thread.join()
 
 
 def test_the_result_comes_from_the_network(naive: Any) -> None:

@@ -10,7 +10,7 @@ answers = {}
 
 
 def ask(shape):
-    with socket.create_connection(("127.0.0.1", PORT), timeout=1) as line:
+    with socket.create_connection(("127.0.0.1", PORT), timeout=60) as line:
         line.sendall(f"{'x'.join(map(str, shape))}\n".encode())
         with line.makefile("rb") as reply:
             return np.frombuffer(reply.read(), np.float32).reshape(shape)

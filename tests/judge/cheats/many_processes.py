@@ -1,4 +1,4 @@
-"""Start 48 processes that sleep for ten seconds, as one would who fills the table of processes."""
+"""Start 48 processes that sleep for a minute, as one would who fills the table of processes."""
 
 #: 45
 import os
@@ -9,7 +9,7 @@ import numpy as np
 own = os.getpid()
 for _ in range(48):
     if os.fork() == 0:
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while time.monotonic() < end and os.getppid() == own:
             time.sleep(0.1)
         os._exit(0)
