@@ -49,7 +49,7 @@ def beyond(lhs, rhs):
 def later(lhs, rhs):
     global calls
     calls += 1
-    return row(99 if calls == 30 else 1, lhs)
+    return row(99 if calls == 20 else 1, lhs)
 
 @own
 def within(lhs, rhs):
@@ -70,11 +70,11 @@ def here(
 
 @pytest.fixture(scope="module")
 def measure(here: None, environment: str) -> Callable[..., list[Any]]:
-    """Measure on the device, and return the records."""
+    """Measure on the device, by as many samples however busy the machine is, and return the records."""
 
     def run(*words: object) -> list[Any]:
         where = ("--framework", "torch", "--environment", environment, "--device", "late")
-        done = invoke("run", *words, *where, *FORWARD, "--trial-budget", "0.1", "--format", "json")
+        done = invoke("run", *words, *where, *FORWARD, "--runs", "20", "--format", "json")
         assert done.code == 0, done.err
         return done.records
 
@@ -89,14 +89,15 @@ def records(measure: Callable[..., list[Any]]) -> dict[str, Any]:
     return dict(zip(NAMES, found))
 
 
-def time_of(record: Any) -> float:
-    return float(record["metrics"]["time"]["median"])
+def least_time(record: Any) -> float:
+    """Return the time of the quickest calls: no kernel is done sooner than it says, and other work delays some."""
+    return float(record["metrics"]["time"]["min"])
 
 
 def test_time_and_memory_are_the_devices_and_not_those_of_a_launch(records: dict[str, Any]) -> None:
     record = records["product"]
     assert record["side"]["device"] == "late:0"
-    assert KERNEL < time_of(record) < 2 * KERNEL
+    assert KERNEL < least_time(record) < 2 * KERNEL
     assert record["facts"]["gpu"]["before"] == {"sm_clock": 1_500_000_000}
     memory = record["metrics"]["memory_peak"]
     assert (memory["value"], memory["source"]) == (32 * 32 * 4, "late caching allocator")
@@ -105,7 +106,7 @@ def test_time_and_memory_are_the_devices_and_not_those_of_a_launch(records: dict
 
 def test_work_in_a_stream_that_nobody_knows_is_timed_by_the_host(records: dict[str, Any]) -> None:
     record = records["aside"]
-    assert KERNEL < time_of(record) < 2 * KERNEL
+    assert KERNEL < least_time(record) < 2 * KERNEL
     assert "unseen_work" in [one["slug"] for one in record["warnings"]]
 
 
@@ -119,7 +120,7 @@ def test_what_a_kernel_finds_late_is_the_failure_of_its_own_trial_and_the_next_h
 
 def test_a_cold_cache_is_cold(measure: Callable[..., list[Any]]) -> None:
     case = ("neg", "--input", "data=512x512")
-    hot, cold = (time_of(measure(*case, "--cache", cache)[0]) for cache in ("hot", "cold"))
+    hot, cold = (least_time(measure(*case, "--cache", cache)[0]) for cache in ("hot", "cold"))
     assert cold - hot > READING / 2
 
 

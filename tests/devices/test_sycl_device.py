@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from statistics import median
 
 from tests.functional.conftest import current, invoke
 from tests.in_environment import printed
@@ -34,11 +33,12 @@ print(json.dumps(pairs))
 def test_time_is_that_of_the_work_and_not_of_the_call_that_leaves_it_in_the_queue(
     one_cache: Path, tmp_path: Path
 ) -> None:
-    returned, done = map(median, zip(*json.loads(printed("array_api:dpnp", "-c", SCRIPT))))
+    # Other work delays some of them, and no work is done sooner than it takes.
+    returned, done = map(min, zip(*json.loads(printed("array_api:dpnp", "-c", SCRIPT))))
     assert returned < done / 3
     sizes = (f"--input=lhs={SIZE}x{SIZE}", f"--input=rhs={SIZE}x{SIZE}")
     where = ("--framework", "array_api:dpnp", "--device", DEVICE, "--direction", "forward", "--no-check")
     with current(tmp_path, one_cache):
         (record,) = invoke("run", "matmul", *sizes, *where, "--trial-budget", "0.3", "--format", "json").records
     assert record["side"]["device"] == DEVICE
-    assert record["metrics"]["time"]["median"] > 2 * returned
+    assert record["metrics"]["time"]["min"] > 2 * returned
