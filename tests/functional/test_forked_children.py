@@ -64,6 +64,12 @@ def look():
 """
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How a child ends by itself is waited for, however busy the machine is."""
+    monkeypatch.setattr(process, "GRACE", DEADLINE)
+
+
 def child(**options: Any) -> Worker:
     """Start a child of the null framework that has said hello."""
     worker = Worker(Path(sys.executable), package_folder(), SIDE, memory=1 << 30, **options)

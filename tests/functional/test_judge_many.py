@@ -213,7 +213,7 @@ def test_many_candidates_leave_no_descriptor_thread_or_memory(opperf: Opperf, he
         opperf("judge", "--candidates", "c.jsonl", *AGAINST, "--output", "r.jsonl")
     assert len(rows_of(here / "r.jsonl")) == 30
     early, late = counts[5:15], counts[-10:]
-    # A stand has several descriptors and a thread; one may still be on its way out when these are counted.
-    assert max(one[0] for one in late) <= max(one[0] for one in early) + 8
-    assert max(one[1] for one in late) <= max(one[1] for one in early) + 2
-    assert max(one[2] for one in late) <= max(one[2] for one in early) + (8 << 20)
+    # A stand has several descriptors and a thread. Some are still on their way out when these are counted, more of them
+    # beside other work; what stays is in each count.
+    for place, more in enumerate((8, 2, 8 << 20)):
+        assert min(one[place] for one in late) <= min(one[place] for one in early) + more

@@ -175,7 +175,7 @@ def test_a_redirection_is_not_followed(here: Path, server: Server) -> None:
     assert [path for _, path, _, _ in server.requests] == ["/hook"]
 
 
-def test_a_mail_has_a_subject_and_the_evidence(here: Path) -> None:
+def test_a_mail_has_a_subject_and_the_evidence(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Box(Sink):
         mails: list[Any]
 
@@ -187,7 +187,9 @@ def test_a_mail_has_a_subject_and_the_evidence(here: Path) -> None:
     box.mails = []
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    controller = Controller(box, hostname="127.0.0.1", port=port)
+    # It looks whether its own thread answers, which on a busy machine takes longer than a second.
+    monkeypatch.setattr(f"{Controller.__module__}.create_connection", lambda to, _: socket.create_connection(to, 60))
+    controller = Controller(box, hostname="127.0.0.1", port=port, ready_timeout=60)
     mail = Mail(f"smtp://127.0.0.1:{port}", "opperf@example.com", ("ann@example.com", "bob@example.com"))
     assert "by email not sent: ConnectionRefusedError" in told(Channels(email=mail), "1.3")[0]
     controller.start()

@@ -273,7 +273,7 @@ def test_a_smaller_trial_budget_takes_fewer_samples(measure: Measure) -> None:
 
 
 def test_a_budget_that_is_spent_skips_what_is_left(opperf: Opperf) -> None:
-    words = ("null:hang", "add", "--framework", "null", *ONE, "--timeout", "0.5", "--budget", "0.1")
+    words = ("null:hang", "add", "--framework", "null", *ONE, "--timeout", "0.5", "--budget", "0.4")
     done = opperf("run", *words, "--format", "json")
     assert [(record["status"], record["reason"]["slug"]) for record in done.records] == [
         ("failed", "timeout"),
