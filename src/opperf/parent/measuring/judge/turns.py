@@ -10,7 +10,7 @@ from statistics import median
 from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import Sample, Samples
 from opperf.domain.stats.order import centre, median_interval
-from opperf.parent.analysis.verdict import CONFIDENCE, LEAST_PAIRS, paired_test
+from opperf.parent.analysis.verdict import LEAST_PAIRS, paired_test
 from opperf.parent.documents.candidates import Speed
 from opperf.parent.measuring.judge.seat import Turned
 from opperf.parent.workers.rounds import Patience, Round, is_narrow
@@ -119,7 +119,7 @@ def saves_little(pairs: Sequence[Savings], expected: float) -> bool:
         return False
     test = paired_test([max(-expected, pair.centre) for pair in pairs])
     unknown = median(max(0.0, pair.upper - pair.centre) for pair in pairs) / math.sqrt(len(pairs))
-    return max(unknown, test.interval(CONFIDENCE)[1]) < expected
+    return max(unknown, test.interval()[1]) < expected
 
 
 def _time(turn: Samples, by_cpu: bool) -> int:
