@@ -33,7 +33,8 @@ ENGINES = {
 
 def run(framework: str, folder: Path, **variables: str) -> dict[str, Any]:
     """Return what a script found in a framework's environment."""
-    text = printed(framework, "-W", "ignore", HERE / f"watched_{framework}.py", folder=folder, **variables)
+    script = HERE / f"watched_{framework}.py"
+    text = printed(framework, "-W", "ignore", script, folder=folder, fresh=False, **variables)
     result: dict[str, Any] = json.loads(text.splitlines()[-1])
     return result
 
