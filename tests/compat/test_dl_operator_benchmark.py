@@ -203,7 +203,7 @@ def test_the_driver_refuses_what_cannot_be_before_anything_runs(said: dict[str, 
     assert said["refused"] == [2, 2, 2, 2]
     assert "no category `power`" in said["failed"]
     assert "`--runs` is 0, expected a whole number >= 1" in said["failed"]
-    assert "no device `gpu(9)`" in said["failed"]
+    assert "MXNet has no device `cuda:9` here" in said["failed"]
     assert "cannot write `no/such/folder.json`" in said["failed"]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from tests.functional.conftest import invoke_module
 
 from opperf.domain.errors import InputError, WorkerFailure
 from opperf.domain.plan import Settings
@@ -18,6 +19,10 @@ from opperf.parent.workers.process import Worker
 
 Opperf: TypeAlias = Callable[..., Any]
 
+#: What was recorded on a CPU, and an operator of PARAM's configs.
+EXPECTED = Path(__file__).parents[1] / "gold" / "version_1" / "expected.json"
+TENSOR = {"type": "tensor", "dtype": "float", "shape": [4, 4]}
+CONFIG = {"input_data_generator": "PyTorch:DefaultDataGenerator", "config": [{"input": [{"args": [TENSOR]}]}]}
 ADD = ("run", "add", "--framework", "null", "--output", "k.json")
 
 
@@ -325,13 +330,21 @@ def test_a_gpu_is_refused_before_anything_starts_where_the_machine_has_none(
         ("compare", "add", "--base", "numpy", "--new", "numpy;device=npu"),
         ("compare", "add", "--base", "numpy", "--new", "numpy;device=npu", "--jobs", "1", "--metric", "latency"),
         ("judge", "k.py:f", "--against", "neg", "--framework", "numpy", "--device", "mps"),
+        ("explore", "add", "--framework", "numpy", "--device", "xpu", "--output", "k.json"),
+        ("gate", "add", "--framework", "numpy", "--device", "xpu", "--expected", "k.json", "--update-expected"),
+        ("gate", "--expected", "expected.json"),
+        ("opperf.compat.param", "-c", "config.json", "--device", "xpu", "-o", "k.json"),
     ],
 )
 def test_a_device_that_no_framework_has_is_refused_in_one_line_and_nothing_is_written(
     opperf: Opperf, words: tuple[str, ...], forked_children: None
 ) -> None:
     Path("k.py").write_text("def f(x):\n    return -x\n")
-    done = opperf(*words)
+    Path("config.json").write_text(json.dumps({"numpy:negative": CONFIG}))
+    recorded = json.loads(EXPECTED.read_text())
+    recorded["expectations"][0]["side"] |= {"framework": "numpy", "device": "xpu:0", "settings": {}}
+    Path("expected.json").write_text(json.dumps(recorded))
+    done = opperf(*words) if "." not in words[0] else invoke_module(*words)
     assert (done.code, done.out, Path("k.json").exists()) == (2, "", False), done.err
     errors = [line for line in done.err.splitlines() if line.startswith("error: ")]
     assert len(errors) == 1

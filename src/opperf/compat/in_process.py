@@ -29,6 +29,7 @@ from opperf.child.worker.directions import Ready, ready
 from opperf.child.worker.inputs import tensor
 from opperf.child.worker.mutation import keep
 from opperf.child.worker.names import Names
+from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
@@ -148,12 +149,15 @@ class InProcess:
 def in_process(device: str = "cpu") -> InProcess:
     """Return the engine over the MXNet of this process for a device (`cpu`, `cuda:0`), made once.
 
-    Holds the allocator's thresholds still from here on.
+    Holds the allocator's thresholds still from here on. Raises `InputError` for a device that is not here.
     """
     fix_allocator()
     from opperf.child.backends.mxnet import runtime
 
-    return InProcess(runtime.start(_side(device)), ProcessCounters())
+    try:
+        return InProcess(runtime.start(_side(device)), ProcessCounters())
+    except Unsupported as error:
+        raise InputError(str(error), hint=error.hint, slug=error.slug) from error
 
 
 def _side(device: str) -> Side:

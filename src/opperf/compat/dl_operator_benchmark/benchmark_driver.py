@@ -57,16 +57,16 @@ def _run(options: argparse.Namespace) -> int:
 
     from opperf.compat.dl_operator_benchmark import gluon, nd
     from opperf.compat.dl_operator_benchmark.runners import choose, measure_classes
-    from opperf.domain.errors import InputError
+    from opperf.compat.in_process import in_process
     from opperf.domain.files.destination import prove, write_text
     from opperf.domain.registry import parse_device
     from opperf.domain.tensor import parse_dtype
 
     file: Path = options.output_file
     prove(file)
-    kind, _, index = parse_device(options.ctx).partition(":")
-    if kind != "cpu" and int(index) >= mx.context.num_gpus():
-        raise InputError(f"no device `{options.ctx}`", hint=f"GPUs that MXNet sees: {mx.context.num_gpus()}")
+    device = parse_device(options.ctx)
+    in_process(device)  # raises where it is not here
+    kind, _, index = device.partition(":")
     context = mx.cpu() if kind == "cpu" else mx.gpu(int(index))
     classes = choose(options.category, nd.CLASSES, gluon.CLASSES)
     inputs = {"dtype": parse_dtype(options.dtype)}

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from opperf.domain.dataclass import dataclass
-from opperf.domain.device import NO_DEVICE
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.plan import Plan, Settings, Side
 from opperf.domain.record import Run
@@ -52,28 +51,13 @@ def measure(
     with Session(selection, settings, progress) as session, fleet_of(fleet, selection, progress) as elsewhere:
         plan = _plan(session, selection, progress)
         try:
-            result = RunResult(session.run(plan, options, elsewhere), plan)
-            if elsewhere is None:
-                _check_found(result.run, options)
-            return result
+            return RunResult(session.run(plan, options, elsewhere), plan)
         except Interrupted as stop:
             if not stop.run.records and isinstance(stop.cause, OpperfError):
                 raise stop.cause from None  # such as a fleet that cannot be reached: there is nothing to report
             return RunResult(stop.run, plan, stop.cause)
         finally:
             progress.close()
-
-
-def _check_found(run: Run, options: Options) -> None:
-    """Raise `InputError` where no framework has the device that was asked for: then nothing was measured.
-
-    A child tells that, of those which the machine itself does not show.
-    """
-    reasons = [record.reason for record in run if record.reason is not None and record.status == "failed"]
-    if len(reasons) == len(run.records) and {reason.slug for reason in reasons} == {NO_DEVICE[0]}:
-        drop_journal(options)
-        messages = dict.fromkeys(reason.message for reason in reasons)
-        raise InputError("; ".join(messages), hint=reasons[0].hint, slug=NO_DEVICE[0])
 
 
 def plan_of(selection: Selection, settings: Settings, progress: Progress) -> Plan:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import field, replace
 from datetime import datetime, timezone
@@ -139,16 +139,17 @@ class Session:
     def run(self, plan: Plan, options: Options, elsewhere: Fleet | None = None) -> Run:
         """Measure a plan, here or `elsewhere`; raises `Interrupted` with what is finished when it is stopped.
 
-        Raises `InputError` where another command measures on the same device.
+        Raises `InputError` where another command measures on the same device, and where no side finds its own.
         """
         if elsewhere is None:
-            sides = {trial.side.process: trial.side for trial in plan.trials}.values()
-            claim(sides, shared=plan.settings.share_device, note=self._progress.note)
+            claim(_sides(plan), shared=plan.settings.share_device, note=self._progress.note)
         self._elsewhere = elsewhere
         self._jobs = self._jobs_of(plan) if elsewhere is None else None
         if elsewhere is None and self._jobs is None and options.resume is None and plan.trials:
             self._pool.begin(plan.trials[0])
         history = earlier_work(options.resume, plan.settings)
+        if elsewhere is None and not (history.outcomes or history.records):
+            self.check_devices(plan)
         self._floors, self._rates = stored_floors(), stored_rates()
         run = _header(plan, options, history)
         journal = None if options.journal is None else self._journal(options.resume, options.journal, run, history)
@@ -163,6 +164,10 @@ class Session:
             if journal is not None:
                 journal.close()
         return self._finish(run, plan, history, options)
+
+    def check_devices(self, plan: Plan) -> None:
+        """Raise `InputError` where no side of a plan finds its device: then nothing can be measured."""
+        self._pool.check_devices(_sides(plan))
 
     def _jobs_of(self, plan: Plan) -> Jobs | None:
         """Return the runner that measures a plan side by side, None for a single job; raises `InputError`."""
@@ -286,6 +291,11 @@ class Session:
             facts["roofline"] = limit.to_json()
             record = replace(record, warnings=(*record.warnings, *doubts(record, limit)))
         return replace(record, facts={**record.facts, **facts}) if facts else record
+
+
+def _sides(plan: Plan) -> Collection[Side]:
+    """Return the sides of a plan, one for each child that serves them."""
+    return {trial.side.process: trial.side for trial in plan.trials}.values()
 
 
 def _keep(outcomes: Sequence[Outcome], history: Earlier, journal: JournalWriter | None) -> None:

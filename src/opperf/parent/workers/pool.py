@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -169,6 +169,30 @@ class Pool:
         )
         return self._worker
 
+    def _started(self, side: Side) -> Worker | Reason:
+        """Return a child that serves this side, or what keeps it from starting: that is found out once."""
+        if side.process not in self._broken:
+            try:
+                return self.worker(side)
+            except OpperfError as error:
+                self._broken[side.process] = _start_failure(side, error)
+        return self._broken[side.process]
+
+    def check_devices(self, sides: Collection[Side]) -> None:
+        """Raise `InputError` where each of these sides is on a device that it does not find.
+
+        The child of the first that finds its own stays for what is measured there.
+        """
+        reasons = []
+        for side in sides:
+            worker = None if side.device == "cpu" else self._started(side)
+            if not isinstance(worker, Reason) or worker.slug != NO_DEVICE[0]:
+                return
+            reasons.append(worker)
+        if reasons:
+            messages = dict.fromkeys(reason.message for reason in reasons)
+            raise InputError("; ".join(messages), hint=reasons[0].hint, slug=NO_DEVICE[0])
+
     def looking_worker(self, side: Side) -> Worker:
         """Return a child on the best device that it sees, or the side's own; raises what keeps both from starting.
 
@@ -224,9 +248,10 @@ class Pool:
         try:
             return self.worker(side)
         except OperatorFailure as failed:
+            reason = _start_failure(side, failed)
+            if reason.slug == NO_DEVICE[0]:
+                raise InputError(reason.message, hint=reason.hint, slug=reason.slug) from failed
             text = f"`{side.framework}` does not start in environment `{side.environment}`: {failed.message}"
-            if failed.slug in NO_DEVICE:
-                raise InputError(text, hint=_start_hint(side, failed.hint), slug=NO_DEVICE[0]) from failed
             raise WorkerFailure(text, slug="import_failed") from failed
 
     def capture(
@@ -237,16 +262,11 @@ class Pool:
 
     def measure(self, trial: Trial, process: int, *, is_last: bool = False) -> Outcome:
         """Measure one trial, the last of its child or not; whatever goes wrong is the outcome."""
-        failure = self._broken.get(trial.side.process)
-        if failure is not None:
-            return Outcome(trial, process, "failed", reason=failure)
-        self._reference.begin(trial)
-        try:
-            worker = self.worker(trial.side)
-        except OpperfError as error:
-            reason = _start_failure(trial.side, error)
-            self._broken[trial.side.process] = reason
-            return Outcome(trial, process, "failed", reason=reason)
+        if trial.side.process not in self._broken:
+            self._reference.begin(trial)
+        worker = self._started(trial.side)
+        if isinstance(worker, Reason):
+            return Outcome(trial, process, "failed", reason=worker)
         version = str(worker.facts.get("version"))
         try:
             measurement = self._ask(worker, trial, is_last=is_last)
@@ -367,7 +387,7 @@ def _start_hint(side: Side, text: str | None) -> str:
     """Say what may help where a framework does not start: never the environment that it did not start in."""
     if side.device != "cpu":
         own = f"an environment whose {side.framework} has `{side.device}`, as `--environment python=PATH`"
-        return f"measure on `--device cpu`, or give {own}" + ("" if text is None else f" ({text})")
+        return f"measure on the CPU, or give {own}" + ("" if text is None else f" ({text})")
     if side.framework not in BUILT_IN and side.framework.startswith(f"{ARRAY_API}:"):
         return "install the library where opperf runs, or name a Python that has it: `--environment python=PATH`"
     if side.framework not in BUILT_IN:

@@ -33,7 +33,7 @@ def test_a_device_that_is_not_there_is_the_reason_and_no_environment_is_blamed()
     said = _start_failure(Side("numpy", "numpy", "cuda:0"), failed)
     assert said.slug == "no_device"
     assert said.hint == (
-        "measure on `--device cpu`, or give an environment whose numpy has `cuda:0`, as `--environment python=PATH`"
+        "measure on the CPU, or give an environment whose numpy has `cuda:0`, as `--environment python=PATH`"
     )
 
 

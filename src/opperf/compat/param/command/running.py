@@ -102,6 +102,7 @@ class Running:
             return self._expand(selection, self._lines), None
         with Session(selection_of(self._options, self._config), self._settings, self._progress) as session:
             plan = self._part(self._plan(session), selection)
+            session.check_devices(plan)  # before there is a file
             self._lines = Lines(path, append=self._options.append)
             self._lines.add(header(self._options, self._config))
             if self._tools:

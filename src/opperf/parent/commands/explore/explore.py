@@ -155,6 +155,7 @@ class Expedition:
             until=start + SEARCHING * limit,
         )
         with bench:
+            bench.check_devices()
             if not self._prepare(space, bench):
                 self.failures.append(f"`{trial.case.operator}` cannot be explored: {bench.failure or 'it has no cost'}")
                 return

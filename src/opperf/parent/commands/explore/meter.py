@@ -147,6 +147,11 @@ class Bench:
             pool.__exit__(None, None, None)
         self._end_duel()
 
+    def check_devices(self) -> None:
+        """Raise `InputError` where a side does not find its device."""
+        for trial in self._question.trials:
+            self._pools[trial.side.process].check_devices([trial.side])
+
     def _end_duel(self) -> None:
         if self._duel is not None:
             self._duel.close()
