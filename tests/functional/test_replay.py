@@ -70,6 +70,24 @@ def test_two_traces_are_compared_and_nothing_runs(opperf: Opperf, trace: Path, h
     assert {row["operator"]: row["only"] for row in rows} == {"c10d::allreduce_": "", "triton_poi_0": "before"}
 
 
+def test_both_timelines_are_in_the_page_where_kineto_traces_have_them(opperf: Opperf, here: Path) -> None:
+    call = node(2, "c10d::allreduce_", op_schema="c10d::allreduce_(Tensor[] tensors) -> ()")
+    call["attrs"].append({"name": "rf_id", "type": "uint64", "value": 7})
+    event = {"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1e6, "args": {"Record function id": 7}}
+    for name, took in (("a", 4.0), ("b", 9.0)):
+        (here / f"{name}.json").write_text(json.dumps({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": [call]}))
+        events = [{**event, "name": call["name"], "dur": took}]
+        (here / f"{name}_kineto.json").write_text(json.dumps({"traceEvents": events}))
+    times = ("--kineto", "a_kineto.json", "--kineto", "b_kineto.json")
+    pages = []
+    for words in (times, ()):
+        done = opperf("replay", "--diff", "a.json", "b.json", *words, "--html", "d.html", "--force")
+        assert done.code == 0, done.err
+        pages.append((here / "d.html").read_text())
+    assert "the whole profile, 4.00 us before, 9.00 us after" in pages[0]
+    assert ['id="trace-after"' in page for page in pages] == [True, False]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

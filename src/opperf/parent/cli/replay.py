@@ -130,10 +130,11 @@ def _compare(
     top: int | None,
 ) -> None:
     """Print two traces beside each other, or write them, and write the page; raises `InputError`."""
+    from opperf.domain.errors import InputError
     from opperf.domain.files.destination import write_text
     from opperf.parent.cli.keeping import lock_outputs
-    from opperf.parent.cli.output import deliver
-    from opperf.parent.commands.replay import read_both
+    from opperf.parent.cli.output import deliver, tell
+    from opperf.parent.commands.replay import read_both, timelines_of
     from opperf.parent.reports.formats import check_format
     from opperf.parent.reports.trace_change import document
 
@@ -144,5 +145,10 @@ def _compare(
     if report.html is not None:
         from opperf.parent.pages.profile_page.trace_change import render
 
-        write_text(report.html, render(change))
+        try:
+            timelines = timelines_of(change, traces, kineto)
+        except InputError as error:  # such as a trace that no page can hold
+            tell(f"note: the page has no timelines: {error.message}")
+            timelines = None
+        write_text(report.html, render(change, timelines))
         typer.echo(f"wrote {report.html}", err=True)

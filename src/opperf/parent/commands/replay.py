@@ -10,6 +10,7 @@ from pathlib import Path
 
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Plan, Settings
+from opperf.domain.profile.event import Profile
 from opperf.parent.analysis.trace_change import TraceChange, compare_traces
 from opperf.parent.documents.trace import Replay, Trace
 from opperf.parent.measuring.progress import Progress, Silent
@@ -17,6 +18,7 @@ from opperf.parent.measuring.session import Options, Session
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
+from opperf.parent.sources.chrome_trace import read_profile
 from opperf.parent.sources.execution_trace.kineto import read_kineto
 from opperf.parent.sources.execution_trace.kineto_nodes import Schemas
 from opperf.parent.sources.execution_trace.reading import read_traces
@@ -70,6 +72,14 @@ def read_both(
         for trace, times in zip_longest(traces, kineto)
     )
     return compare_traces(before, after)
+
+
+def timelines_of(change: TraceChange, traces: Sequence[Path], kineto: Sequence[Path]) -> tuple[Profile, Profile] | None:
+    """Return what both traces show over time, whole; None unless both have times. Raises `InputError`."""
+    if not (change.before.has_recorded and change.after.has_recorded):
+        return None
+    before, after = map(read_profile, kineto or traces)
+    return before, after
 
 
 def schemas_of(request: Request, settings: Settings, progress: Progress) -> Schemas:

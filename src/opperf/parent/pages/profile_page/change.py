@@ -7,6 +7,7 @@ largest changes need no script.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 from opperf.domain.profile.columns import columns, shapes_text
 from opperf.domain.profile.event import Profile
@@ -33,8 +34,7 @@ SMALL = 0.001
 def render(before: Profile, after: Profile, names: Sequence[str] = SIDES) -> str:
     """Return the page; `names` are those of both profiles."""
     profiles = before, after
-    pairs, left_out = windows_of_both(before, after)
-    traces = [trace_of(profile) for profile in profiles]
+    values, windows = over_time(before, after)
     return fill(
         "change.html",
         title=f"Profiles: {' and '.join(map(one_line, names))}",
@@ -46,19 +46,30 @@ def render(before: Profile, after: Profile, names: Sequence[str] = SIDES) -> str
         figures=[figure(chart) for chart in _charts(changes(before, after))],
         tables=[_table(before, after, by) for by in GROUPINGS if any(tells(profile, by) for profile in profiles)],
         sorted_by="change",
-        windows=[_title(*pair) for pair in pairs],
-        typical=min(1, len(pairs) - 1),
-        steps_left_out=left_out,
-        spans_left_out=[f"{side}: {trace.left_out}" for side, trace in zip(SIDES, traces) if trace.left_out],
-        traces={f"trace-{side}": trace.content for side, trace in zip(SIDES, traces)},
-        data={
-            "windows": [
-                [[window.begin - trace.epoch, window.end - window.begin] for window, trace in zip(pair, traces)]
-                for pair in pairs
-            ],
-            "flame": frames(aligned_trees(before, after)),
-        },
+        data={"windows": windows, "flame": frames(aligned_trees(before, after))},
+        **values,
     )
+
+
+#: The beginning of a stretch in the timeline of a page, and its length, in nanoseconds.
+Stretch: TypeAlias = list[int]
+
+
+def over_time(before: Profile, after: Profile) -> tuple[dict[str, object], list[list[Stretch]]]:
+    """Return what the page says of both timelines, and the stretches of both that can be chosen."""
+    pairs, left_out = windows_of_both(before, after)
+    traces = [trace_of(profile) for profile in (before, after)]
+    values: dict[str, object] = {
+        "windows": [_title(*pair) for pair in pairs],
+        "typical": min(1, len(pairs) - 1),
+        "steps_left_out": left_out,
+        "spans_left_out": [f"{side}: {trace.left_out}" for side, trace in zip(SIDES, traces) if trace.left_out],
+        "traces": {f"trace-{side}": trace.content for side, trace in zip(SIDES, traces)},
+    }
+    return values, [
+        [[window.begin - trace.epoch, window.end - window.begin] for window, trace in zip(pair, traces)]
+        for pair in pairs
+    ]
 
 
 def _title(before: Window, after: Window) -> str:

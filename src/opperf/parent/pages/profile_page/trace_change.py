@@ -1,14 +1,18 @@
-"""Two traces beside each other as one web page: the largest changes as bars, both call trees, and the table of all."""
+"""Two traces beside each other as one web page: the largest changes as bars, both call trees, and the table of all.
+
+Where both traces say when calls ran, their timelines too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from opperf.domain.profile.event import Profile
 from opperf.domain.units import format_difference, format_seconds, plural
 from opperf.parent.analysis.trace_change import CallChange, TraceChange
 from opperf.parent.pages.charts import figure
 from opperf.parent.pages.charts.differences import Difference, Differences
-from opperf.parent.pages.profile_page.change import frames
+from opperf.parent.pages.profile_page.change import frames, over_time
 from opperf.parent.pages.profile_page.head import fill
 from opperf.parent.pages.profile_page.tables import MOST_BARS, MOST_ROWS
 from opperf.parent.reports.document import Column
@@ -16,9 +20,10 @@ from opperf.parent.reports.text import one_line
 from opperf.parent.reports.trace_change import inputs_text, name, shown_changes, summary
 
 
-def render(change: TraceChange) -> str:
-    """Return the page."""
+def render(change: TraceChange, profiles: tuple[Profile, Profile] | None = None) -> str:
+    """Return the page; `profiles` are what both traces show over time, where that is known."""
     traces, by_calls = {"before": change.before, "after": change.after}, not change.has_recorded
+    values, windows = ({"windows": [], "traces": {}}, []) if profiles is None else over_time(*profiles)
     return fill(
         "change.html",
         title=f"Traces: {' and '.join(one_line(trace.source) for trace in traces.values())}",
@@ -27,9 +32,12 @@ def render(change: TraceChange) -> str:
         figures=[figure(chart) for chart in _charts(change)],
         tables=[_table(change)],
         sorted_by="change",
-        windows=[],
-        traces={},
-        data={"flame": {} if change.tree is None else frames(change.tree, by_calls=by_calls), "calls": by_calls},
+        data={
+            "windows": windows,
+            "flame": {} if change.tree is None else frames(change.tree, by_calls=by_calls),
+            "calls": by_calls,
+        },
+        **values,
     )
 
 
