@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from email import message_from_bytes
 from email.policy import default
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,13 +20,16 @@ from aiosmtpd.handlers import Sink
 from tests.functional.test_history import EXP, compared
 
 from opperf.parent.analysis.gate import judgement_of
-from opperf.parent.analysis.triage import Triage
+from opperf.parent.analysis.triage import Triage, step_of
+from opperf.parent.commands.channels import send_webhook, write_comment
 from opperf.parent.commands.history import archive
 from opperf.parent.commands.notify import notify
 from opperf.parent.documents.judgement import Judgement
 from opperf.parent.documents.tolerances import Tolerances
+from opperf.parent.documents.triage import Decision
 from opperf.parent.sources.notify_keys import Channels, Issue, Mail, Webhook
 from opperf.parent.store.database import messages
+from opperf.parent.store.database.decisions import add_decisions
 
 TOKEN = "ghs_secret"
 
@@ -106,6 +111,12 @@ def test_each_regression_is_told_once_with_its_evidence_and_commands(here: Path,
     assert told(channels, "1.3", "1.4") == ["1 message sent by webhook"]
     assert told(channels) == []
     first, second = (data["regressions"] for _, _, data, _ in server.requests)
+    step = step_of(compared(EXP, "1.0", "1.3", 1.05))
+    assert step is not None
+    moment = datetime(2026, 11, 3, tzinfo=timezone.utc)
+    with archive("team.db") as store:
+        add_decisions(store, [Decision(step, "fixed", "", "", "", "ann", moment, step.name)])
+    assert [told(channels, "1.3") for _ in range(2)] == [["1 message sent by webhook"], []]
     (content,) = first
     assert content["title"] == "exp forward data=32x32: slower from numpy 1.0 to 1.3"
     assert "1.050 times the base's time, 95 % interval [" in content["evidence"]
@@ -123,6 +134,26 @@ def test_chats_get_their_own_forms(here: Path, server: Server) -> None:
     card = teams["attachments"][0]
     assert card["contentType"] == "application/vnd.microsoft.card.adaptive"
     assert card["content"]["body"][0]["text"] == "opperf: 1 new regression"
+
+
+def test_a_night_with_more_regressions_than_a_place_takes_is_told_as_far_as_it_does(server: Server) -> None:
+    content = {
+        "title": "exp: slower",
+        "evidence": "1.1 times the base's time",
+        "command": "opperf compare " + "x" * 200,
+    }
+    contents = [{**content, "triage": f"opperf history triage {number}"} for number in range(400)]
+    for form in ("mattermost", "teams", "json"):
+        send_webhook(Webhook(server.address, form), contents)
+    write_comment(Issue("a/b#1"), contents, {"GITHUB_API_URL": server.address, "GITHUB_TOKEN": TOKEN})
+    mattermost, teams, plain = (data for _, _, data, _ in server.requests[:3])
+    assert len(mattermost["text"]) < 16_383
+    assert re.search(r"triage 1`.*\n\n\d+ more: `opperf history changes` has them$", mattermost["text"], re.DOTALL)
+    assert len(json.dumps(teams)) < 21_000
+    assert len(plain["regressions"]) == 400
+    comment = server.comments[-1]["body"]
+    assert len(comment) < 65_536
+    assert comment.endswith("triage 399`")
 
 
 def test_what_cannot_be_sent_waits_and_is_sent_the_next_time(here: Path, server: Server) -> None:

@@ -6,14 +6,16 @@ The standard library speaks HTTP and SMTP. No redirection is followed, so that w
 from __future__ import annotations
 
 import json
+import math
 import os
 import smtplib
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from email.message import EmailMessage
 from email.policy import SMTP
 from http.client import HTTPException
+from itertools import accumulate, takewhile
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import unquote, urlsplit
@@ -28,6 +30,11 @@ PATIENCE = 10.0
 MARK = "<!-- opperf: new regressions -->"
 #: Comments of an issue that are looked through, and bytes of an answer that are read, at most.
 MOST_PAGES, PER_PAGE, MOST_BYTES = 20, 100, 16 * 1024 * 1024
+#: Characters of what messages say together, at most: GitHub refuses a comment of over 65,536, Mattermost a post of over
+#: 16,383 and Teams a card of over 28 KB with all around its text; Slack cuts off what lies behind 40,000.
+MOST_TEXT = {"github": 60_000, "slack": 30_000, "mattermost": 15_000, "teams": 15_000}
+#: Those of what is said of the others where not all have room.
+REST = 100
 #: A subject is one line, of as many characters as a line of mail may have.
 LINES = SMTP.clone(max_line_length=998)
 #: What libraries raise; only its kind is told, since its text may have an address.
@@ -68,9 +75,28 @@ def text_of(content: JsonObject, code: str = "`") -> str:
 COMMANDS = {"again": "command", "decide": "triage"}
 
 
+def texts_of(contents: Iterable[JsonObject], place: str, code: str = "`") -> list[str]:
+    """Write messages as texts, as many as a place takes at once; where it takes no more, the last tells of the others.
+
+    >>> content = {"title": "exp: slower", "evidence": "x" * 14_000}
+    >>> [len(text) for text in texts_of([content], "mattermost")]
+    [14012]
+    >>> texts_of([content] * 3, "mattermost")[1:]
+    ['2 more: `opperf history changes` has them']
+    """
+    every = [text_of(content, code) for content in contents]
+    lengths = accumulate(len(text) + 2 for text in every)
+    most = MOST_TEXT.get(place, math.inf) - REST
+    listed = list(takewhile(lambda pair: pair[1] <= most, zip(every, lengths)))
+    left = len(every) - len(listed)
+    rest = [f"{left} more: {code}opperf history changes{code} has them"] if left else []
+    return [*(text for text, _ in listed), *rest]
+
+
 def send_webhook(webhook: Webhook, contents: Sequence[JsonObject]) -> None:
     """Send messages in one request; raises `Trouble`."""
-    text = "\n\n".join(text_of(content) for content in contents)
+    texts = texts_of(contents, webhook.form, "" if webhook.form == "teams" else "`")
+    text = "\n\n".join(texts)
     title = f"opperf: {len(contents)} new regression{'' if len(contents) == 1 else 's'}"
     card = {
         "type": "AdaptiveCard",
@@ -78,7 +104,7 @@ def send_webhook(webhook: Webhook, contents: Sequence[JsonObject]) -> None:
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "body": [
             {"type": "TextBlock", "text": title, "weight": "Bolder"},
-            *({"type": "TextBlock", "text": text_of(content, ""), "wrap": True} for content in contents),
+            *({"type": "TextBlock", "text": text, "wrap": True} for text in texts),
         ],
     }
     attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "content": card}
@@ -128,7 +154,7 @@ def send_mail(mail: Mail, contents: Sequence[JsonObject]) -> None:
 
 
 def write_comment(issue: Issue, contents: Sequence[JsonObject], variables: Mapping[str, str] = os.environ) -> None:
-    """Write all of the messages into opperf's one comment, which is made where it is missing; raises `Trouble`.
+    """Write the latest messages into opperf's one comment, which is made where it is missing; raises `Trouble`.
 
     GitHub's address and token are those of the environment: `GITHUB_API_URL`, `GITHUB_TOKEN`.
     """
@@ -138,7 +164,8 @@ def write_comment(issue: Issue, contents: Sequence[JsonObject], variables: Mappi
     api = variables.get("GITHUB_API_URL") or "https://api.github.com"
     repository, _, number = issue.issue.partition("#")
     place = f"{api.rstrip('/')}/repos/{repository}/issues"
-    body = "\n\n".join([MARK, "### opperf: new regressions", *map(text_of, contents)])
+    latest = texts_of(reversed(contents), "github")[::-1]
+    body = "\n\n".join([MARK, "### opperf: new regressions", *latest])
     for page in range(1, MOST_PAGES + 1):
         comments = _ask("GET", f"{place}/{number}/comments?per_page={PER_PAGE}&page={page}", None, token)
         rows = [one for one in comments if isinstance(one, dict)] if isinstance(comments, list) else []

@@ -6,14 +6,14 @@ Messages wait in the database until they are sent. What cannot be sent is said; 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from opperf.domain.errors import InputError
 from opperf.domain.files.json_text import JsonObject
 from opperf.domain.units import plural
 from opperf.parent.commands.channels import Trouble, send_mail, send_webhook, write_comment
 from opperf.parent.documents.judgement import Finding, Judgement
-from opperf.parent.documents.triage import NEW, series_hash
+from opperf.parent.documents.triage import FIXED, NEW, Decision, series_hash
 from opperf.parent.reports.rerun import compare_command
 from opperf.parent.reports.text import case_text
 from opperf.parent.sources.notify_keys import Channels, Issue, Mail, Webhook
@@ -23,6 +23,8 @@ from opperf.parent.store.database.messages import SENDING, SENT, WAITING, claim,
 
 #: Regressions that a comment lists, at most: the latest.
 MOST_IN_COMMENT = 50
+#: Characters by which the database knows a message.
+KEY = 16
 
 
 def notify(archive: Archive, channels: Channels, judgement: Judgement, note: Callable[[str], None]) -> None:
@@ -32,10 +34,10 @@ def notify(archive: Archive, channels: Channels, judgement: Judgement, note: Cal
     """
     if not channels.by_name:
         return
+    latest = {decision.change: decision for decision in decisions(archive)}
     contents = {
-        finding.change: _content(finding, judgement)
-        for finding in _new(judgement, {decision.change: decision.state for decision in decisions(archive)})
-        if finding.change is not None
+        _key(change, latest.get(change)): _content(finding, change, judgement)
+        for change, finding in _new(judgement, latest)
     }
     for name, channel in channels.by_name.items():
         if isinstance(channel, Issue):
@@ -49,12 +51,22 @@ def notify(archive: Archive, channels: Channels, judgement: Judgement, note: Cal
         _send(archive, name, channel, target, note)
 
 
-def _new(judgement: Judgement, states: Mapping[str, str]) -> list[Finding]:
-    """Return the regressions that have a name and no decision."""
-    return [one for one in judgement.of_kind("slower") if one.change and states.get(one.change, NEW) == NEW]
+def _new(judgement: Judgement, latest: Mapping[str, Decision]) -> Iterator[tuple[str, Finding]]:
+    """Yield the regressions that have a name, and no decision but that they were fixed: those are back."""
+    for finding in judgement.of_kind("slower"):
+        decision = latest.get(finding.change or "")
+        if finding.change and (decision is None or decision.state in (NEW, FIXED)):
+            yield finding.change, finding
 
 
-def _content(finding: Finding, judgement: Judgement) -> dict[str, object]:
+def _key(change: str, decision: Decision | None) -> str:
+    """Return what a message is known by, so that it is sent once: its change, or that one as it is back."""
+    if decision is None or decision.state != FIXED:
+        return change
+    return series_hash(change, "", {"fixed": decision.moment.isoformat()}, "")[:KEY]
+
+
+def _content(finding: Finding, change: str, judgement: Judgement) -> dict[str, object]:
     comparison = finding.comparison
     subject = " ".join(filter(None, (comparison.case.operator, comparison.direction, case_text(comparison.case))))
     versions = f"{comparison.new.framework} {comparison.base_version} to {comparison.new_version}"
@@ -65,9 +77,9 @@ def _content(finding: Finding, judgement: Judgement) -> dict[str, object]:
         "ratio": comparison.ratio,
         "low": low,
         "high": high,
-        "change": finding.change,
+        "change": change,
         "command": compare_command(comparison, judgement.tolerances.of(comparison.case.operator)),
-        "triage": shlex.join(["opperf", "history", "triage", finding.change or "", "--state", "seen"]),
+        "triage": shlex.join(["opperf", "history", "triage", change, "--state", "seen"]),
     }
 
 
