@@ -22,6 +22,7 @@ from opperf.parent.store.database.series import EVERYTHING, Filters
 
 #: The fewest characters of a name that stand for it, where no other begins with them.
 LEAST = 4
+HINT = "`opperf history changes` names them"
 
 
 def judge(archive: Archive, judgement: Judgement) -> Judgement:
@@ -108,9 +109,12 @@ def _steps(archive: Archive, filters: Filters) -> Iterator[tuple[str, Step]]:
 
 def _full(name: str, steps: dict[str, Step]) -> str:
     """Return the whole name that a user shortens; raises `InputError` where none or several begin with it."""
+    if len(name) < LEAST:
+        message = f"`{name}` names no change, expected {LEAST} characters or more of its name"
+        raise InputError(message, hint=HINT, slug="missing")
     names = [name] if name in steps else [full for full in steps if full.startswith(name)]
-    if len(names) == 1 and len(name) >= LEAST:
+    if len(names) == 1:
         return names[0]
     many = f"{len(names)} changes have names that begin with `{name}`"
     message = many if names else f"the database has no change `{name}`"
-    raise InputError(message, hint="`opperf history changes` names them", slug="missing")
+    raise InputError(message, hint=HINT, slug="missing")
