@@ -113,6 +113,20 @@ def test_a_change_lies_between_two_builds_and_has_a_size(opperf: Any, nights: li
     assert rows(later) == []
 
 
+def test_changes_of_one_operator_are_told_apart_at_any_width(
+    opperf: Any, nights: list[Path], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = Case("exp", {"data": TensorSpec((512, 512))})
+    more = (night(4 + i, compared(large, "1.0", version, 1.05)) for i, version in enumerate(("1.3", "1.4"), 1))
+    first = night(9, compared(large, "1.0", "1.2", 1.0))
+    opperf("history", "add", *nights, *write(here, *more, first), "--database", "team.db")
+    changes = rows(opperf("history", "changes", "--database", "team.db", "--format", "json"))
+    monkeypatch.setenv("COLUMNS", "70")
+    out = opperf("history", "changes", "--database", "team.db").out
+    assert len(changes) == 2
+    assert all(f"  exp {change['name']}: {change['case']}" in out for change in changes)
+
+
 def test_where_releases_may_lie_between_two_builds_the_command_finds_the_one(opperf: Any, here: Path) -> None:
     ratios = {"1.1.0": 1.0, "1.2.0": 1.002, "1.4.0": 1.05, "1.4.1": 1.052, "2.0.0": 0.9, "2.0.1": 0.9}
     nights = (night(i, compared(EXP, "1.0.0", *one)) for i, one in enumerate(ratios.items(), 1))

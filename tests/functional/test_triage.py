@@ -59,6 +59,7 @@ def test_a_decision_says_who_and_when_and_none_is_overwritten(opperf: Any, chang
     ("words", "message"),
     [
         (("abcdef", "--state", "seen"), "no change `abcdef`"),
+        (("abc", "--state", "seen"), "`abc` names no change, expected 4 characters or more"),
         (("NAME", "--state", "wanted"), "no state `wanted`"),
         (("NAME", "--state", "seen", "--link", "javascript:alert(1)"), "is no address of a page"),
         (("NAME", "--state", "seen", "--note", "x" * 2001), "the note has 2001 characters"),

@@ -296,7 +296,7 @@ COMPARISONS: tuple[Column[StoredComparison], ...] = (
 )
 
 CHANGES: tuple[Column[NamedChange], ...] = (
-    Column("operator", "operator", lambda one: one.series.case.operator, least=10),
+    Column("operator", "operator", lambda one: one.series.case.operator, least=10, names=True),
     Column("case", "inputs", lambda one: case_text(one.series.case), least=14, presence="varied", below=True),
     Column("direction", "direction", lambda one: one.series.direction, presence="varied"),
     Column("framework", "framework", lambda one: one.series.framework, presence="varied"),
@@ -321,5 +321,5 @@ CHANGES: tuple[Column[NamedChange], ...] = (
     Column("anchor", "anchor", lambda one: one.anchor or "none", presence="varied", rank=1),
     Column("state", "state", lambda one: one.standing.state, presence="varied", usual="new"),
     Column("decision", "decision", _decision, least=14, rank=2),
-    Column("name", "name", lambda one: one.standing.name),
+    Column("name", "name", lambda one: one.standing.name, names=True),
 )  # fmt: skip
