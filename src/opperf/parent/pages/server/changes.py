@@ -96,7 +96,7 @@ def change(archive: Archive, name: str, query: Query) -> View:
     unconfirmed = Note("No change is found there: one comparison shows the step, or it was found before.")
     place = path("operators", step.operator, framework=step.framework)
     blocks: list[Block] = [leading(table(report.CHANGES, rows, link=lambda _: place)) if rows else unconfirmed]
-    blocks += _next_steps(rows, runs)
+    blocks += _next_steps(rows, runs, step.before)
     if history:
         blocks.append(Section("Decisions", [leading(table(DECISIONS, history[::-1]), ("state", "note"))]))
     blocks += _evidence(runs)
@@ -116,10 +116,14 @@ def change(archive: Archive, name: str, query: Query) -> View:
     return View(Document(title, blocks, summary=standing.remark), pictures, facts=facts, form=form)
 
 
-def _next_steps(rows: Sequence[NamedChange], runs: Sequence[ComparisonRun]) -> list[Block]:
-    """Return the commands that follow a change up, and the one that measures it again."""
+def _next_steps(rows: Sequence[NamedChange], runs: Sequence[ComparisonRun], before: str) -> list[Block]:
+    """Return the commands that follow a change up, and the one that measures it again: by the build before it."""
     commands = report.next_commands(rows)
-    again = compare_command(runs[0].comparisons[0], TOLERANCE) if runs else None
+    comparisons = sorted(
+        (comparison for run in runs for comparison in run.comparisons),
+        key=lambda comparison: comparison.base_version != before,
+    )
+    again = compare_command(comparisons[0], TOLERANCE) if comparisons else None
     if again is not None:
         commands.append(f"measure it again: `{again}`")
     return [Section("Next steps", [Note(command, kind="item") for command in commands])] if commands else []
