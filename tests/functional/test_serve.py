@@ -210,6 +210,23 @@ def test_an_unexpected_error_is_a_page_with_the_way_back_and_one_line_on_stderr(
     assert client.get("/runs?format=json").json()["title"] == "This cannot be shown"
 
 
+@pytest.mark.parametrize(
+    ("place", "status", "message", "hint"),
+    [
+        ("/?page=0", 400, "no page `0`", "hint: a number from 1 on"),
+        ("/?framework=nope", 404, "no build of `nope`", "hint: there are: "),
+        ("/search?q=%00", 404, "a byte of zero", ""),
+        ("/operators/%00", 404, "a byte of zero", ""),
+    ],
+)
+def test_an_address_that_says_nothing_is_answered_in_words_with_a_hint_of_its_own(
+    place: str, status: int, message: str, hint: str, client: TestClient
+) -> None:
+    answer = client.get(place)
+    assert (answer.status_code, message in answer.text, hint in answer.text) == (status, True, True)
+    assert "\\n" not in answer.text.partition("<main")[2]
+
+
 def test_a_page_that_there_is_not_leads_back(client: TestClient) -> None:
     answer = client.get("/nowhere/at/all")
     assert (answer.status_code, '<a href="/">the first page</a>' in answer.text) == (404, True)

@@ -178,6 +178,8 @@ def _answer(archive: Archive, filler: Environment, cache: Cache[Answer], page: P
     try:
         if form not in ("html", *TYPES):
             raise InputError(f"no format `{form}`", hint=f"known: html, {', '.join(TYPES)}", slug="format")
+        if any("\0" in text for text in (*query.values(), *map(str, request.path_params.values()))):
+            raise InputError("the address has a byte of zero, which is part of no name", slug="missing")
         # What a run says depends on nothing else that is added.
         stamp = archive.content(**request.path_params) if page is details.run else archive.stamp()
         if page is overview and form == "html":
@@ -190,7 +192,7 @@ def _answer(archive: Archive, filler: Environment, cache: Cache[Answer], page: P
         answer = cache.get((request.url.path, str(request.url.query), *query.items()), stamp, make)
     except OpperfError as error:
         status = (404 if error.slug == "missing" else 400) if isinstance(error, InputError) else 503
-        answer = _render(filler, _trouble("This cannot be shown", str(error)), request, status)
+        answer = _render(filler, _trouble("This cannot be shown", error.message, error.hint), request, status)
     response = _framed(archive, filler, answer, request).response(request.headers.get("if-none-match"))
     if visit is not None:
         response.set_cookie(visits.COOKIE, visit.cookie, max_age=visits.KEPT, httponly=True, samesite="strict")
@@ -226,9 +228,10 @@ def _framed(archive: Archive, filler: Environment, answer: Answer, request: Requ
     return replace(answer, body=text.encode())
 
 
-def _trouble(title: str, text: str) -> View:
+def _trouble(title: str, text: str, hint: str | None = None) -> View:
     """Return the page of something that went wrong, with the way back."""
-    return View(Document(title, [Note(text)]), facts={"go on": Link("the first page", "/")})
+    hints = [] if hint is None else [Note(hint, kind="hint")]
+    return View(Document(title, [Note(text), *hints]), facts={"go on": Link("the first page", "/")})
 
 
 def _refuse(archive: Archive, filler: Environment, request: Request, error: Exception) -> Response:
@@ -254,7 +257,7 @@ async def _decide(archive: Archive, filler: Environment, csrf: str, request: Req
         await run_in_threadpool(decide_change, archive, request.path_params["name"], query, form)
     except OpperfError as error:
         status = status if isinstance(error, InputError) else 503
-        answer = _render(filler, _trouble("This cannot be said", str(error)), request, status)
+        answer = _render(filler, _trouble("This cannot be said", error.message, error.hint), request, status)
         return _framed(archive, filler, answer, request).response(None)
     return RedirectResponse(request.url.path + (f"?{urlencode(query)}" if query else ""), 303)
 

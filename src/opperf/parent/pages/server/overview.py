@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import InputError
 from opperf.domain.units import plural
 from opperf.parent.pages.server.filters import categories, filters_of
 from opperf.parent.pages.server.lists import run_table
@@ -44,6 +45,7 @@ def overview(archive: Archive, query: Query) -> View:
     )
     board = read(start=part.start, most=part.most)
     every = [row.build for row in stored]
+    _check_framework(query.get("framework"), every)
     choices = (
         *_choices(every, board, query),
         categories(listing.operators(archive), query),
@@ -78,6 +80,14 @@ def overview(archive: Archive, query: Query) -> View:
         {**_measured(board, every), **_looked_at(board), **news},
         whole=lambda: document(read(most=None) or board, Part()),
     )
+
+
+def _check_framework(name: str | None, every: Sequence[Build]) -> None:
+    """Raise `InputError` for a framework that the database has no build of, where it has some of others."""
+    names = sorted({build.framework for build in every})
+    if name and names and name not in names:
+        hint = f"there are: {', '.join(names)}"
+        raise InputError(f"the database has no build of `{name}`", hint=hint, slug="missing")
 
 
 def _choices(every: Sequence[Build], board: Overview | None, query: Query) -> tuple[Choice, ...]:
