@@ -87,10 +87,10 @@ def texts_of(contents: Iterable[JsonObject], place: str, code: str = "`") -> lis
     every = [text_of(content, code) for content in contents]
     lengths = accumulate(len(text) + 2 for text in every)
     most = MOST_TEXT.get(place, math.inf) - REST
-    listed = list(takewhile(lambda pair: pair[1] <= most, zip(every, lengths)))
-    left = len(every) - len(listed)
+    fitting = list(takewhile(lambda pair: pair[1] <= most, zip(every, lengths)))
+    left = len(every) - len(fitting)
     rest = [f"{left} more: {code}opperf history changes{code} has them"] if left else []
-    return [*(text for text, _ in listed), *rest]
+    return [*(text for text, _ in fitting), *rest]
 
 
 def send_webhook(webhook: Webhook, contents: Sequence[JsonObject]) -> None:

@@ -60,7 +60,7 @@ def _new(judgement: Judgement, latest: Mapping[str, Decision]) -> Iterator[tuple
 
 
 def _key(change: str, decision: Decision | None) -> str:
-    """Return what a message is known by, so that it is sent once: its change, or that one as it is back."""
+    """Name a message, so that it is sent once: by its change, or by that one as it is back."""
     if decision is None or decision.state != FIXED:
         return change
     return series_hash(change, "", {"fixed": decision.moment.isoformat()}, "")[:KEY]

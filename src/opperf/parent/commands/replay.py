@@ -75,7 +75,7 @@ def read_both(
 
 
 def timelines_of(change: TraceChange, traces: Sequence[Path], kineto: Sequence[Path]) -> tuple[Profile, Profile] | None:
-    """Return what both traces show over time, whole; None unless both have times. Raises `InputError`."""
+    """Read both traces as they went over time, whole; None unless both have times. Raises `InputError`."""
     if not (change.before.has_recorded and change.after.has_recorded):
         return None
     before, after = map(read_profile, kineto or traces)

@@ -56,7 +56,7 @@ Stretch: TypeAlias = list[int]
 
 
 def over_time(before: Profile, after: Profile) -> tuple[dict[str, object], list[list[Stretch]]]:
-    """Return what the page says of both timelines, and the stretches of both that can be chosen."""
+    """Return the values of the page for both timelines, and the stretches of both that can be chosen."""
     pairs, left_out = windows_of_both(before, after)
     traces = [trace_of(profile) for profile in (before, after)]
     values: dict[str, object] = {
