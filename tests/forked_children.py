@@ -157,11 +157,13 @@ def _key(command: Sequence[str], folder: Path, variables: Mapping[str, str], pip
         for name, text in variables.items()
         if not name.startswith(OTHERS) and name not in LATE and name.startswith(READ.get(side.framework, ""))
     )
+    folder_of_python, name = os.path.split(command[0])
+    python = os.path.join(os.path.realpath(folder_of_python), name)  # the same one, whichever cache leads there
     if side.framework == "null":
-        return command[0], side.framework, *own
+        return python, side.framework, *own
     # Variables of a side are among those that its child gets.
     settings = sorted((name, text) for name, text in side.settings.items() if not name.startswith("env."))
-    return command[0], side.framework, side.threads, side.allocator, side.engine, *settings, *own
+    return python, side.framework, side.threads, side.allocator, side.engine, *settings, *own
 
 
 def _pipe() -> tuple[io.FileIO, io.FileIO]:
