@@ -12,6 +12,7 @@ import os
 import socket
 import sys
 import traceback
+import warnings
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -44,6 +45,10 @@ def exit_code(request: dict[str, Any], output: int, errors: int) -> int:
     os.environ.clear()
     os.environ.update(request["variables"])
     script, *sys.argv = request["words"]
+    if script == "-W":
+        choice, script, *sys.argv = sys.argv
+        assert choice == "ignore", choice
+        warnings.simplefilter("ignore")
     main = sys.modules["__main__"] = ModuleType("__main__")
     if script == "-c":
         text, home = sys.argv.pop(0), ""

@@ -36,11 +36,9 @@ def printed(framework: str, *words: object, folder: Path | None = None, fresh: b
     python = interpreter(choose_environment(EnvironmentSpec.parse("current"), framework), framework=framework)
     python = python.parent.resolve() / python.name  # the same one, whichever cache leads there
     command, variables = [*map(str, words)], {"PYTHONPATH": str(package_folder()), **variables}
-    flags = command[:2] if command[0] == "-W" else []
     if not fresh and is_forkable(framework, variables):
         read = tuple(item for item in sorted(variables.items()) if item[0].startswith(READ[framework]))
-        source = _imported((str(python), *flags), framework, read)
-        done = source.run(command[len(flags) :], folder or Path.cwd(), variables)
+        done = _imported(python, framework, read).run(command, folder or Path.cwd(), variables)
     else:
         done = subprocess.run(
             [str(python), *command],
@@ -62,13 +60,13 @@ def is_forkable(framework: str, variables: Mapping[str, str]) -> bool:
 class Imported:
     """A process that has imported a framework, from which scripts are forked, one after the other."""
 
-    def __init__(self, command: Sequence[str], framework: str, variables: Mapping[str, str]) -> None:
+    def __init__(self, python: Path, framework: str, variables: Mapping[str, str]) -> None:
         """Start it, and do not wait."""
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._requests.settimeout(LIMIT)
         with theirs:
             self._process = subprocess.Popen(
-                [*command, FORKED_SCRIPT, str(theirs.fileno()), framework],
+                [python, FORKED_SCRIPT, str(theirs.fileno()), framework],
                 env=os.environ | variables,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -100,5 +98,5 @@ class Imported:
 
 
 @cache
-def _imported(command: tuple[str, ...], framework: str, variables: tuple[tuple[str, str], ...]) -> Imported:
-    return Imported(command, framework, dict(variables))
+def _imported(python: Path, framework: str, variables: tuple[tuple[str, str], ...]) -> Imported:
+    return Imported(python, framework, dict(variables))

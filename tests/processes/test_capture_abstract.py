@@ -51,7 +51,8 @@ def test_what_decides_a_shape_is_not_assumed(told: dict[str, Any]) -> None:
 
 def said_by(framework: str) -> Any:
     """Return what a script says of both ways to capture, in the environment of a framework."""
-    return json.loads(printed(framework, SCRIPT.with_name(f"abstract_{framework}.py"), XLA_FLAGS=XLA_FLAGS))
+    script = SCRIPT.with_name(f"abstract_{framework}.py")
+    return json.loads(printed(framework, script, JAX_PLATFORMS="cpu", XLA_FLAGS=XLA_FLAGS))
 
 
 def test_jax_traces_what_it_would_run_and_allocates_nothing() -> None:
