@@ -198,7 +198,8 @@ def at_least(least: int) -> Kind:
     def read(value: Any, name: str) -> int:
         number = int(value) if isinstance(value, str) and _WHOLE.fullmatch(value) else value
         if type(number) is not int or number < least:
-            raise InputError(f"{name} is `{value}`, expected a whole number >= {least}")
+            text = f"{number}" if type(number) is int else f"`{value}`"
+            raise InputError(f"{name} is {text}, expected a whole number >= {least}")
         return number
 
     return Kind(read, "int", str)
