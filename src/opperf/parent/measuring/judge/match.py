@@ -36,11 +36,13 @@ from opperf.parent.measuring.judge.turns import (
     LEAST_ROUNDS,
     NOTHING,
     Empty,
+    Hopeless,
     Savings,
     beyond,
     cpus,
     goes_on,
     hopeless,
+    hot_rounds,
     late_share,
     round_of,
     savings,
@@ -59,8 +61,6 @@ MOST_CALLS, MOST_HOT = 1024, 8192
 LEAD_SECONDS, HOT_SECONDS, LEAST_LEAD = 0.008, 0.008, 3
 #: Bytes of the inputs of a turn, up to which they are all as near to the CPU as those of a hot one.
 CACHED = 1 << 19
-#: Rounds of a pair that are timed hot too: by the clock, and by CPU time, of which all count. Their turns are long.
-HOT_ROUNDS, HOT_CPU_ROUNDS = 8, 5
 #: Rounds of a pair that show what one more call takes behind so many on values that are known.
 LONE_ROUNDS, KNOWN_CALLS = 40, 3
 #: Calls of a round that are inspected, chosen when it is over.
@@ -69,8 +69,6 @@ INSPECTED = 2
 WARM_ROUNDS = 2
 #: Turns of empty calls that show what the words cost, and turns of either stand alone that warm it up.
 EMPTY_TURNS, WARM_TURNS = 9, 5
-#: Calls that take longer are not timed hot too, in seconds: for them it is the same.
-LONG_CALL = 0.02
 #: Of the slots of a ring, one in so many has values of another kind than the case's own.
 ONE_IN = 8
 HARDER = ("magnitudes", "spike", "mixed", "positive", "vary")
@@ -100,10 +98,6 @@ class Log:
     typical: list[float] = field(default_factory=list)
     looked: float | None = None
     hopeless: Speed | None = None
-
-
-class Hopeless(OpperfError):
-    """A quick look is enough: the candidate is far slower in each of the first rounds."""
 
 
 class Match(Pair):
@@ -186,15 +180,15 @@ class Match(Pair):
         empty = self._empty(range(calls))
         ring, hot = list[Round](), list[Round]()
         every: list[tuple[Turned, Turned]] = []
-        has_changed = self._warm_up_both(calls, seconds)
-        hot_rounds = 0 if seconds >= LONG_CALL else HOT_CPU_ROUNDS if self._is_one_cpu else HOT_ROUNDS
+        rounds_hot = hot_rounds(seconds, self._log.hot, by_cpu=self._is_one_cpu)
+        has_changed = self._warm_up_both(calls, seconds if rounds_hot else None)
         began = time.monotonic()
         while goes_on(ring, time.monotonic() - began, patience):
             slots = self._random.sample(range(bench.geometry.slots), calls)
             turns = self._ring(slots, WARM_ROUNDS + len(ring))
             every.append(turns)
             ring.append(self._round(turns, empty))
-            if len(hot) < hot_rounds:
+            if len(hot) < rounds_hot:
                 hot.append(self._hot(slots[0], seconds))
             if self._log.looked is None and len(ring) == LEAST_ROUNDS:
                 self._look(ring)
@@ -212,10 +206,11 @@ class Match(Pair):
             self._log.slowed.append(beside / alone)
         return ring, hot
 
-    def _warm_up_both(self, calls: int, seconds: float) -> Callable[[], bool] | None:
-        """Take rounds that count for nothing; what this returns says whether a result of the first is another by now.
+    def _warm_up_both(self, calls: int, seconds: float | None) -> Callable[[], bool] | None:
+        """Take rounds that count for nothing, a hot one too where a call takes `seconds`.
 
-        Nobody may write into it: both sides keep one. What lies in an input changes with that.
+        What this returns says whether a result of the first is another by now: nobody may write into it, and both sides
+        keep one. What lies in an input changes with that.
         """
         has_changed = None
         for number in range(WARM_ROUNDS):
@@ -224,7 +219,7 @@ class Match(Pair):
             if number == 0 and self._on_cpu and not any(one.in_input for one in self._bench.outlines):
                 place = self._random.randrange(calls)
                 _, has_changed = (seat.retain(one, place) for seat, one in zip(self._seats, turns))
-        if seconds < LONG_CALL:
+        if seconds is not None:
             self._hot(slots[0], seconds)
         return has_changed
 

@@ -108,6 +108,11 @@ class Seat:
             self._freezer = Freezer(self.worker.pid, self.worker.top)
             self._freezer.freeze()
 
+    @property
+    def importer(self) -> int | None:
+        """The process that it is still to be forked from; None once it runs by itself."""
+        return None if self.worker.is_forked else self.worker.top
+
     def hold(self) -> None:
         """Stop a child that still imports its framework; one that has ended is the affair of who takes it."""
         with suppress(OSError, WorkerFailure):

@@ -80,9 +80,12 @@ class Stands:
     def standstill(self) -> Iterator[None]:
         """Stop all that import, so that nothing runs beside what is timed."""
         waiting = [seat for _, seat in self._waiting]
+        stopped: set[int | None] = set()  # what imports for several stops once
         try:
             for seat in waiting:
-                seat.hold()
+                if (importer := seat.importer) is None or importer not in stopped:
+                    seat.hold()
+                    stopped.add(importer)
             yield
         finally:
             for seat in waiting:

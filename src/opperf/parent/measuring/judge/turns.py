@@ -8,15 +8,23 @@ from dataclasses import replace
 from statistics import median
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.errors import OpperfError
 from opperf.domain.measurement import Sample, Samples
 from opperf.domain.stats.order import centre, median_interval
 from opperf.parent.analysis.verdict import LEAST_PAIRS, paired_test
 from opperf.parent.documents.candidates import Speed
+from opperf.parent.documents.comparison import PairValue
+from opperf.parent.measuring.contest import log_ratios
 from opperf.parent.measuring.judge.seat import Turned
 from opperf.parent.workers.rounds import Patience, Round, is_narrow
 
 #: Rounds of a pair, at least and at most, and the seconds that they may take.
 LEAST_ROUNDS, MOST_ROUNDS, PAIR_SECONDS = 8, 24, 1.5
+#: Calls that take longer are not timed hot too, in seconds: for them it is the same.
+LONG_CALL = 0.02
+#: Pairs that are timed hot too, and their rounds, by the clock and by CPU time, of which all count: hot turns are long,
+#: and no verdict comes from them.
+HOT_PAIRS, HOT_ROUNDS, HOT_CPU_ROUNDS = 5, 8, 5
 #: A candidate that takes this many times as long as the reference in each of the first rounds is slower, whatever other
 #: pairs would show.
 HOPELESS = 3.0
@@ -27,6 +35,10 @@ FREEZING = 50_000
 #: How long a turn of few calls may stand in the run queue, in nanoseconds: as long as a long one may, since who was let
 #: go stands there for some microseconds anyway.
 MOST_QUEUED = 45_000
+
+
+class Hopeless(OpperfError):
+    """A quick look is enough: the candidate is far slower in each of the first rounds."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,17 @@ def goes_on(rounds: Sequence[Round], seconds: float, patience: Patience) -> bool
     if len(rounds) < LEAST_ROUNDS:
         return True
     return len(rounds) < MOST_ROUNDS and seconds < PAIR_SECONDS and not is_narrow(rounds, patience.width)
+
+
+def hot_rounds(seconds: float, earlier: Sequence[PairValue], *, by_cpu: bool) -> int:
+    """Return how many rounds of a pair are timed hot too, whose calls take so long: none after enough pairs.
+
+    >>> hot_rounds(1e-5, [], by_cpu=True), hot_rounds(1e-5, [PairValue(0.1, None, None, 5)] * 5, by_cpu=True)
+    (5, 0)
+    """
+    if seconds >= LONG_CALL or len(log_ratios(earlier)) >= HOT_PAIRS:
+        return 0
+    return HOT_CPU_ROUNDS if by_cpu else HOT_ROUNDS
 
 
 def cpus(turns: Sequence[Turned]) -> float:

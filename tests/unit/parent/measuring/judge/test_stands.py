@@ -19,6 +19,7 @@ class Seat:
     """A stand that notes what becomes of it."""
 
     fails = False
+    importer: int | None = None
 
     def __init__(self, side: Side, log: list[str]) -> None:
         self._name, self._log = str(side.implementation), log
@@ -67,6 +68,19 @@ def test_those_that_wait_stop_while_something_is_timed_whatever_becomes_of_it() 
         log.append("time")
         raise KeyError
     assert log == ["hold code:b:f", "time", "release code:b:f"]
+
+
+def test_what_imports_for_several_stops_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    log: list[str] = []
+    every = stands(log)
+    every.prepare([ONE, TWO])
+    log.clear()
+    for importers in (7, None):
+        monkeypatch.setattr(Seat, "importer", importers)
+        with every.standstill():
+            log.append("time")
+    once, apart = ["hold code:a:f", "time"], ["hold code:a:f", "hold code:b:f", "time"]
+    assert [line for line in log if not line.startswith("release")] == [*once, *apart]
 
 
 def test_where_nothing_confines_them_any_stand_will_do() -> None:
