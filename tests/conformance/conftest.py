@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -49,7 +50,10 @@ HASTY = {
     **dict.fromkeys(MODES, UNOPTIMIZED),
 }
 WITH_GRADIENTS = tuple(name for name in REAL if FRAMEWORKS[name].gradients)
-TIMEOUT = 120.0
+#: How long a child may take for an answer before it is called hung: far longer than any does on a busy machine.
+TIMEOUT = 600.0
+#: How often least times are taken again that other work may have made longer.
+LOOKS = 20
 Array: TypeAlias = NDArray[Any]
 #: How NumPy reads an element; a complex one is read as two, its real and its imaginary part.
 LETTERS = {
@@ -156,6 +160,11 @@ class Bench:
         self.ask(Release(handle))
         return result
 
+    def least(self, case: Case, direction: str = "forward", *, settings: Settings, **changes: Any) -> float:
+        """Return the least time of a call, which no neighbour can lower; raises `OperatorFailure`."""
+        measured = self.measure(case, direction, settings=settings, **changes)
+        return min(measured.time.seconds(clean_only=False))
+
     def close(self) -> None:
         """End the worker."""
         if self._worker is not None:
@@ -210,6 +219,21 @@ def computed(benches: dict[str, Bench]) -> Any:
             return failure
 
     return compute
+
+
+def exceeds(look: Callable[[], tuple[float, float]], factor: float) -> bool:
+    """Whether the first of two least times, in seconds, is more than so many times the second.
+
+    Other work lengthens a least time, and nothing shortens it below what the calls take. So both are looked at until
+    that shows, some times at most: on an idle machine once.
+    """
+    first = second = math.inf
+    for _ in range(LOOKS):
+        times = look()
+        first, second = min(first, times[0]), min(second, times[1])
+        if first > factor * second:
+            return True
+    return False
 
 
 def close(left: ArrayLike, right: ArrayLike, *, relative: float = 1e-3, absolute: float = 1e-4) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.conformance.conftest import Bench
+from tests.conformance.conftest import TIMEOUT, Bench
 
 from opperf.catalog import operator
 from opperf.domain.case import Case, ListOf
@@ -16,7 +16,7 @@ from opperf.domain.plan import Settings, Trial
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.workers.pool import Pool
 
-QUICK = Settings(warmup=1, runs=2, trial_budget=1.0)
+QUICK = Settings(warmup=1, runs=2, trial_budget=1.0, timeout=TIMEOUT)
 
 
 def outcome(bench: Bench, direction: str, **variables: str) -> Outcome:
@@ -49,7 +49,7 @@ def test_what_tensorflow_does_not_compile_is_skipped_with_the_reason(
 ) -> None:
     with pytest.raises(OperatorFailure) as caught:
         benches[f"tensorflow {mode}"].worker.ask(
-            Prepare(benches[f"tensorflow {mode}"].trial(operator(name).case("small"), direction)), 60
+            Prepare(benches[f"tensorflow {mode}"].trial(operator(name).case("small"), direction)), TIMEOUT
         )
     assert caught.value.skipped
     assert (caught.value.reason.slug, caught.value.reason.message) == ("no_compiled_form", reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 
 import pytest
-from tests.conformance.conftest import Bench
+from tests.conformance.conftest import TIMEOUT, Bench
 
 from opperf.catalog import catalog, operator
 from opperf.domain.case import Case
@@ -71,7 +71,7 @@ def test_another_instruction_set_is_seen_in_the_primitives(
     sides = [benches[framework].side(), benches[framework].side(settings={f"env.{variable}": "SSE41"})]
     base, new = (Trial(case, side, "forward") for side in sides)
     one = Contest(base, new, base, verdict=Verdict("slower", 4.0, (3.9, 4.1), "", 5))
-    explain([one], Settings(), lambda _: None)
+    explain([one], Settings(timeout=TIMEOUT), lambda _: None)
     assert one.explanation["failures"] == {}
     (line,) = [line for line in one.explanation["difference"] if line.startswith("convolution")]
     assert "new ran" in line

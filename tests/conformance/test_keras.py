@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from tests.conformance.conftest import UNOPTIMIZED, Bench, Tensor
+from tests.conformance.conftest import TIMEOUT, UNOPTIMIZED, Bench, Tensor
 
 import opperf
 from opperf.child.worker.correctness import check
@@ -96,10 +96,10 @@ def test_a_layer_computes_in_the_element_type_of_its_inputs_unless_it_is_told(ho
 
 def test_what_is_no_layer_that_computes_is_not_there(host: Bench) -> None:
     for name in ("Layer", "Lambda", "TFSMLayer", "TextVectorization", "Bidirectional", "deserialize", "__class__"):
-        assert host.worker.ask(Describe(f"keras.layers.{name}"), 60).path is None, name
-    assert host.worker.ask(Describe("keras.utils.get_file"), 60).path is None
-    assert host.worker.ask(Describe("keras.layers.Dense"), 60).takes == ("inputs", "training")
-    assert "keras.layers.Dense" in host.worker.ask(Describe("keras.layers.Dens"), 60).near
+        assert host.worker.ask(Describe(f"keras.layers.{name}"), TIMEOUT).path is None, name
+    assert host.worker.ask(Describe("keras.utils.get_file"), TIMEOUT).path is None
+    assert host.worker.ask(Describe("keras.layers.Dense"), TIMEOUT).takes == ("inputs", "training")
+    assert "keras.layers.Dense" in host.worker.ask(Describe("keras.layers.Dens"), TIMEOUT).near
 
 
 def test_the_version_of_keras_is_a_fact(hosts: dict[str, Bench], benches: dict[str, Bench]) -> None:
@@ -108,11 +108,11 @@ def test_the_version_of_keras_is_a_fact(hosts: dict[str, Bench], benches: dict[s
 
 
 def test_every_layer_has_inputs_by_rule(host: Bench) -> None:
-    layers = [path for path in host.worker.ask(Discover(None), 300).paths if path.startswith("keras.")]
+    layers = [path for path in host.worker.ask(Discover(None), TIMEOUT).paths if path.startswith("keras.")]
     assert len(layers) > 100
     for path in layers:
-        takes = host.worker.ask(Describe(path), 60).takes
-        (example,) = host.worker.ask(Discover(path, "small"), 60).examples
+        takes = host.worker.ask(Describe(path), TIMEOUT).takes
+        (example,) = host.worker.ask(Discover(path, "small"), TIMEOUT).examples
         assert takes is not None
         assert set(example.case.inputs) <= set(takes), path
 
@@ -128,7 +128,7 @@ DENSE: Any = {"inputs": {"inputs": (8, 16)}, "attributes": {"units": 4}}
 
 
 def test_one_command_measures_a_layer_on_every_framework_and_holds_the_results_against_each_other() -> None:
-    results = opperf.run("keras:layers.Dense", framework=list(HOSTS), trial_budget=0.05, **DENSE)
+    results = opperf.run("keras:layers.Dense", framework=list(HOSTS), trial_budget=0.05, timeout=TIMEOUT, **DENSE)
     records = results.run.records
     assert [(one.trial.side.framework, one.trial.direction) for one in records] == [
         (name, direction) for name in HOSTS for direction in ("forward", "backward")
@@ -140,7 +140,7 @@ def test_one_command_measures_a_layer_on_every_framework_and_holds_the_results_a
 
 def test_a_layer_is_compared_between_frameworks() -> None:
     # Each more starts two processes, and a verdict is not the point: what is the same is not confirmed by others.
-    few: Any = {"pairs": 3, "tolerance": "100000%"}
+    few: Any = {"pairs": 3, "tolerance": "100000%", "timeout": TIMEOUT}
     (comparison,) = opperf.compare("keras:layers.Dense", base="torch", new="jax", **few, **DENSE)
     assert [side.implementation for side in (comparison.base, comparison.new)] == ["keras.layers.Dense"] * 2
     assert comparison.status == "ok"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.conformance.conftest import Bench
+from tests.conformance.conftest import TIMEOUT, Bench
 
 from opperf.domain.case import Argument, Case
 from opperf.domain.errors import OperatorFailure
@@ -57,8 +57,8 @@ def test_a_tensor_that_goes_by_name_has_a_gradient_too(torch: Bench) -> None:
 
 def test_what_is_no_layer_is_not_found(torch: Bench) -> None:
     for name in ("torch.nn.Module", "torch.nn.DataParallel", "torch.nn.init", "torch.nn.Parameter", "torch.nn.modules"):
-        assert torch.worker.ask(Describe(name), 60).path is None, name
-    assert torch.worker.ask(Describe("torch.nn.Conv2d"), 60).path == "torch.nn.Conv2d"
+        assert torch.worker.ask(Describe(name), TIMEOUT).path is None, name
+    assert torch.worker.ask(Describe("torch.nn.Conv2d"), TIMEOUT).path == "torch.nn.Conv2d"
 
 
 def test_embedding_bags_say_which_package_they_need(torch: Bench) -> None:
@@ -70,7 +70,7 @@ def test_embedding_bags_say_which_package_they_need(torch: Bench) -> None:
 
 
 def test_a_layer_has_no_samples_to_make_inputs_of(torch: Bench) -> None:
-    assert torch.worker.ask(Discover("torch.nn.Linear"), 60) == Discovery()
+    assert torch.worker.ask(Discover("torch.nn.Linear"), TIMEOUT) == Discovery()
 
 
 def gluon(bench: Bench, path: str, data: TensorSpec, direction: str = "forward", **given: Argument) -> list[Any]:
@@ -110,4 +110,4 @@ def test_what_is_no_block_that_computes_is_not_found(mxnet: Bench) -> None:
         "gluon.rnn.ResidualCell",
         "gluon.Trainer",
     ):
-        assert mxnet.worker.ask(Describe(name), 60).path is None, name
+        assert mxnet.worker.ask(Describe(name), TIMEOUT).path is None, name

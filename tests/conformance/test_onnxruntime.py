@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
-from tests.conformance.conftest import TIMEOUT, Bench, Tensor, close
+from tests.conformance.conftest import TIMEOUT, Bench, Tensor, close, exceeds
 
 from opperf.catalog import catalog, operator
 from opperf.domain.case import Argument, Case, Graph, ListOf
@@ -221,11 +222,9 @@ def product(size: int) -> Case:
 
 
 def test_time_grows_with_the_work(bench: Bench) -> None:
-    least = [
-        min(bench.measure(case, settings=QUICK, **path(case)).time.seconds(clean_only=False))
-        for case in (product(256), product(512))
-    ]
-    assert least[1] > 2.5 * least[0]
+    large, small = product(512), product(256)
+    least = partial(bench.least, settings=QUICK)
+    assert exceeds(lambda: (least(large, **path(large)), least(small, **path(small))), 2.5)
 
 
 def test_one_thread_is_one_thread_and_the_facts_say_what_ran(bench: Bench) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
-from tests.conformance.conftest import LIBRARIES, ONE_FILE, REAL, WITH_GRADIENTS, Bench
+from tests.conformance.conftest import LIBRARIES, ONE_FILE, REAL, TIMEOUT, WITH_GRADIENTS, Bench, exceeds
 
 from opperf.catalog import catalog, operator
 from opperf.child.worker.names import NOT_BOUND
@@ -28,27 +29,33 @@ def product(size: int) -> Case:
     return Case("matmul", {"lhs": square, "rhs": square})
 
 
-def best(bench: Bench, case: Case, direction: str = "forward") -> float:
-    """Return the least time of a call, which no neighbour can lower."""
-    return min(bench.measure(case, direction, settings=QUICK).time.seconds(clean_only=False))
+def grows(bench: Bench, larger: int, smaller: int, direction: str = "forward") -> bool:
+    """Whether a product of a larger size takes longer than one of a smaller size."""
+    large, small = product(larger), product(smaller)
+    least = partial(bench.least, direction=direction, settings=QUICK)
+    return exceeds(lambda: (least(large), least(small)), 2.5)
 
 
 def test_time_grows_with_the_work(any_backend: Bench) -> None:
     # 64 times the operations; the null backend counts bytes, of which there are 16 times as many. Work that is folded
     # away, cached or not waited for takes the same time whatever its size. Dask's scheduler costs a millisecond a call.
-    assert best(any_backend, product(768)) > 2.5 * best(any_backend, product(192))
+    assert grows(any_backend, 768, 192)
 
 
 @pytest.mark.parametrize("backend", WITH_GRADIENTS, indirect=True)
 def test_time_of_a_backward_grows_with_the_work(backend: Bench) -> None:
-    assert best(backend, product(512), "backward") > 2.5 * best(backend, product(256), "backward")
+    assert grows(backend, 512, 256, "backward")
 
 
 def test_a_pipelined_block_leaves_no_call_outstanding(backend: Bench) -> None:
-    measured = backend.measure(product(384), settings=Settings(warmup=3, runs=10, memory=False))
-    latency = measured.samples("latency")
-    assert latency is not None
-    assert min(measured.time.seconds(clean_only=False)) > 0.5 * min(latency.seconds(clean_only=False))
+    def look() -> tuple[float, float]:
+        measured = backend.measure(product(384), settings=Settings(warmup=3, runs=10, memory=False))
+        latency = measured.samples("latency")
+        assert latency is not None
+        block, single = (min(one.seconds(clean_only=False)) for one in (measured.time, latency))
+        return block, single
+
+    assert exceeds(look, 0.5)
 
 
 def test_one_thread_is_one_thread(backend: Bench) -> None:
@@ -180,16 +187,16 @@ def test_a_tensor_that_no_memory_can_hold_fails_alone(backend: Bench) -> None:
 
 def test_a_path_leads_nowhere_outside_the_framework(any_backend: Bench) -> None:
     paths = ("os.system", "torch.os.system", "numpy.os.system", "nd.os.system", "jax.os.system")
-    assert [path for path in paths if any_backend.worker.ask(Describe(path), 60).path is not None] == []
+    assert [path for path in paths if any_backend.worker.ask(Describe(path), TIMEOUT).path is not None] == []
 
 
 def test_a_name_is_never_code_to_a_child(any_backend: Bench) -> None:
     for name in ("code:os:system", "os:system", "planted.py:run"):
-        assert any_backend.worker.ask(Describe(name), 60).path is None
+        assert any_backend.worker.ask(Describe(name), TIMEOUT).path is None
         side = replace(any_backend.worker.side, implementation=name)
         trial = Trial(Case("add", {}, {"command": "exit 1"}), side, "forward")
         with pytest.raises(OperatorFailure):
-            any_backend.worker.ask(Prepare(trial), 60)
+            any_backend.worker.ask(Prepare(trial), TIMEOUT)
 
 
 #: Paths of a framework to what reads, writes or sets something.
@@ -258,7 +265,7 @@ HARMFUL = {
 
 def test_a_path_reaches_no_files_nor_anything_else_that_does_not_compute(backend: Bench) -> None:
     paths = HARMFUL[backend.name]
-    assert [path for path in paths if backend.worker.ask(Describe(path), 60).path is not None] == []
+    assert [path for path in paths if backend.worker.ask(Describe(path), TIMEOUT).path is not None] == []
 
 
 @pytest.mark.parametrize(
@@ -273,7 +280,7 @@ def test_a_path_reaches_no_files_nor_anything_else_that_does_not_compute(backend
     ],
 )
 def test_a_path_that_several_operators_share_is_the_plain_one(path: str, name: str, benches: dict[str, Bench]) -> None:
-    assert benches["mxnet"].worker.ask(Describe(path), 60).operator == name
+    assert benches["mxnet"].worker.ask(Describe(path), TIMEOUT).operator == name
 
 
 def test_a_name_that_is_not_there_gets_names_near_it(backend: Bench) -> None:
@@ -285,7 +292,7 @@ def test_a_name_that_is_not_there_gets_names_near_it(backend: Bench) -> None:
         "numpy": "numpy.maximun",
     }
     near |= {name: f"{name.partition(':')[2]}.maximun" for name in LIBRARIES}
-    meaning = backend.worker.ask(Describe(near.get(backend.name, "mx.sofmax")), 60)
+    meaning = backend.worker.ask(Describe(near.get(backend.name, "mx.sofmax")), TIMEOUT)
     assert meaning.path is None
     if backend.name == ONE_FILE:
         pytest.skip("it lists no names")
@@ -302,7 +309,7 @@ def test_the_null_backend_refuses_a_dtype_that_does_not_exist() -> None:
 
 def test_every_operator_is_bound_or_missing_with_a_reason(backend: Bench) -> None:
     for name in catalog():
-        meaning = backend.worker.ask(Describe(name), 60)
+        meaning = backend.worker.ask(Describe(name), TIMEOUT)
         assert meaning.operator == name
         assert meaning.path or len(meaning.reason or "") > 15 or (backend.name, meaning.reason) == (ONE_FILE, NOT_BOUND)
 

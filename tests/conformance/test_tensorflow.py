@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.conformance.conftest import Bench
+from tests.conformance.conftest import TIMEOUT, Bench
 
 from opperf.domain.case import Case
 from opperf.domain.errors import OperatorFailure
@@ -31,7 +31,7 @@ def test_a_case_by_rule_runs(name: str, benches: dict[str, Bench]) -> None:
 
 @pytest.mark.parametrize("name", ["Abort", "BatchMatrixInverse", "ImmutableConst", "QueueEnqueue", "AssignVariableOp"])
 def test_what_computes_nothing_is_not_there(name: str, benches: dict[str, Bench]) -> None:
-    assert benches["tensorflow"].worker.ask(Describe(f"tf.raw_ops.{name}"), 60).path is None
+    assert benches["tensorflow"].worker.ask(Describe(f"tf.raw_ops.{name}"), TIMEOUT).path is None
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_what_computes_nothing_is_not_there(name: str, benches: dict[str, Bench]
     ],
 )
 def test_what_does_more_than_compute_says_why_it_is_not_called(path: str, why: str, benches: dict[str, Bench]) -> None:
-    meaning = benches["tensorflow"].worker.ask(Describe(path), 60)
+    meaning = benches["tensorflow"].worker.ask(Describe(path), TIMEOUT)
     assert meaning.path is None
     assert (meaning.reason or "").startswith(f"it is not called: {why}")
 
