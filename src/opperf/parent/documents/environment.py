@@ -165,6 +165,15 @@ class EnvironmentSpec:
             files=(*self.files, *addition.files),
         )
 
+    @property
+    def names_packages(self) -> bool:
+        """Whether the user has said what is beside the framework.
+
+        >>> [EnvironmentSpec.parse(text).names_packages for text in ("numpy==2.4.6", "numpy==2.4.6 + packaging")]
+        [False, True]
+        """
+        return " + " in self.text
+
     def has(self, library: str) -> bool:
         """Whether the library of layers is installed, as far as the text tells."""
         bundled = self.framework in LAYER_LIBRARIES[library].bundled

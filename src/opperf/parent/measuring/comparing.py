@@ -78,7 +78,8 @@ class Comparing(Pairs):
     def contests(self, selection: Selection, base: SideText, new: Sequence[SideText]) -> list[Contest]:
         """Return the contests; raises `InputError` for bad input."""
         with Pool(self.settings, self._note, selection.plugins) as pool:
-            sides = [replace(text, side=settled_side(text.side, selection.libraries)) for text in (base, *new)]
+            needs = selection.libraries, selection.packages
+            sides = [replace(text, side=settled_side(text.side, *needs)) for text in (base, *new)]
             if self.settings.clock == INSTRUCTIONS:
                 check(text.side for text in sides)
             selection = comparison_selection(selection, sides, pool.describe)

@@ -112,7 +112,7 @@ class Session:
         names = frameworks(self._selection, importable())
         names_current = CURRENT in map(EnvironmentSpec.parse, self._selection.environments)
         result = [
-            settled_side(side, self._selection.libraries, explicit=names_current)
+            settled_side(side, self._selection.libraries, self._selection.packages, explicit=names_current)
             for side in sides(self._selection, names)
         ]
         if self._selection.wants_best_device or (not self._selection.devices and gpus.has_gpu()):

@@ -22,9 +22,9 @@ _BESIDE_JSON = tuple(
 )
 #: The parts of a matrix; without one of them it is all packages.
 PACKAGES, PARTS = "req", ("req", "env", "env_nobuild")
-# What a package may be called, and a version: nothing that an installer could take for an option or a place.
-_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
-_VERSION = re.compile(r"((===|==|~=|!=|<=|>=|<|>)?[A-Za-z0-9.*+!_-]+)(,(===|==|~=|!=|<=|>=|<|>)[A-Za-z0-9.*+!_-]+)*")
+# A package and its versions: nothing that an installer could take for an option or a place.
+_VERSION = r"(===|==|~=|!=|<=|>=|<|>)[A-Za-z0-9.*+!_-]+"
+_REQUIREMENT = re.compile(rf"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?({_VERSION}(,{_VERSION})*)?")
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,9 @@ def _packages(matrix: object, file: Path) -> tuple[tuple[str, ...], tuple[str, .
     for name, versions in packages.items():
         choices = versions if isinstance(versions, list) and versions else [versions or ""]
         requirement = _requirement(name, choices[0], file)
+        if requirement is not None and not _REQUIREMENT.fullmatch(requirement):
+            unread.append(f"`{requirement}` of its matrix is not taken, which is no package with a version")
+            requirement = None
         requirements += [] if requirement is None else [requirement]
         if len(choices) > 1:
             first = "none" if requirement is None else requirement
@@ -112,16 +115,12 @@ def _packages(matrix: object, file: Path) -> tuple[tuple[str, ...], tuple[str, .
 
 
 def _requirement(name: str, version: object, file: Path) -> str | None:
-    """Return a package as a requirement, None for one that asv leaves out; raises `InputError` for anything else."""
+    """Return a package with its version, None for one that asv leaves out; raises `InputError` for what is no text."""
     if version is None:
         return None
-    package = name.removeprefix("pip+")
-    where = f"{file}: matrix: {name}"
-    if not _NAME.fullmatch(package):
-        raise InputError(f"{where}: found `{package}`, expected the name of a package")
-    if not isinstance(version, str) or not (version == "" or _VERSION.fullmatch(version)):
-        raise InputError(f"{where}: found {version!r}, expected a version")
-    return f"{package}{'==' if version[:1].isalnum() else ''}{version}"
+    if not isinstance(version, str):
+        raise InputError(f"{file}: matrix: {name}: found {version!r}, expected a version")
+    return f"{name.removeprefix('pip+')}{'==' if version[:1].isalnum() else ''}{version}"
 
 
 def _text(settings: JsonObject, key: str, file: Path, usual: str) -> str:

@@ -47,14 +47,21 @@ def importable() -> tuple[str, ...]:
     return tuple(name for name in REAL_FRAMEWORKS if imports_here(name))
 
 
-def choose_environment(spec: EnvironmentSpec, framework: str, libraries: Collection[str] = ()) -> EnvironmentSpec:
+def choose_environment(
+    spec: EnvironmentSpec, framework: str, libraries: Collection[str] = (), packages: Sequence[str] = ()
+) -> EnvironmentSpec:
     """Return the environment that is really meant, with libraries of layers in it where opperf builds it.
 
-    `current` gives way to the preset where the framework is missing, or such a library.
+    `current` gives way to the preset where the framework is missing, or such a library. `packages` are what benchmark
+    files need, by their own settings: they are beside a framework that is named alone.
     """
     mine = [library for library in libraries if framework in LAYER_LIBRARIES[library].hosts]
     if spec == CURRENT and not (imports_here(framework) and all(map(_imports, mine))):
         spec = preset(framework)
+    for text in packages if spec.requirements and not spec.names_packages else ():
+        name = requirement_name(text)
+        if not FRAMEWORKS[framework].owns(name) and name != requirement_name(spec.requirements[0]):
+            spec = spec.with_package(text)
     for library in mine:
         spec = spec.with_package(library) if spec.requirements and not spec.has(library) else spec
     return spec
@@ -97,13 +104,15 @@ def _is_here(requirement: str) -> bool:
         return False
 
 
-def settled_side(side: Side, libraries: Collection[str] = (), *, explicit: bool = False) -> Side:
-    """Return the side with the environment that is really used, where `libraries` of layers are needed too.
+def settled_side(
+    side: Side, libraries: Collection[str] = (), packages: Sequence[str] = (), *, explicit: bool = False
+) -> Side:
+    """Return the side with the environment that is really used, where libraries of layers or packages are needed too.
 
     Where `current` is the user's `explicit` choice, no other is used: raises `EnvironmentFailure`.
     """
     spec = environment_of(side.environment)
-    environment = choose_environment(spec, side.framework, libraries)
+    environment = choose_environment(spec, side.framework, libraries, packages)
     if spec.source is not None:
         return side  # its text knows what builds it
     if explicit and spec == CURRENT != environment:

@@ -109,10 +109,20 @@ def test_an_environment_that_nobody_names_has_what_the_settings_list() -> None:
     assert suite_environment("numpy", []) == "current"
 
 
+def test_a_framework_that_is_named_alone_has_what_the_settings_list_beside_it() -> None:
+    def environment(text: str, framework: str = "numpy") -> str:
+        return settled_side(Side(framework, text), packages=["numpy==2.2.6", "Cython", "six==1.17.0"]).environment
+
+    assert environment("numpy==1.26.4") == "numpy==1.26.4 + cython + six==1.17.0"
+    assert environment("torch==2.13.0", "torch") == "torch==2.13.0 + numpy==2.2.6 + cython + six==1.17.0"
+    for text in ("numpy==1.26.4 + six", "python=/a"):  # that is what the user wants there
+        assert environment(text) == text
+
+
 def test_a_note_says_which_of_them_an_environment_lacks() -> None:
-    folder = AsvFolder("b", Path("asv.conf.json"), "calc", ("numpy", "six"), unread=("its x is not read",))
-    sides = [Side("numpy", text) for text in ("numpy + six + calc==1", "numpy==2.2.6", "python=/a", "current")]
-    assert [*settings_notes(Selection(suite_folders=[folder]), sides)] == [
+    folder = AsvFolder("b", Path("asv.conf.json"), "calc", ("numpy", "six", "wheel"), unread=("its x is not read",))
+    texts = ("numpy + six + calc==1 + wheel", "numpy + wheel", "python=/a", "current")
+    assert [*settings_notes(Selection(suite_folders=[folder]), [Side("numpy", text) for text in texts])] == [
         "asv.conf.json: its x is not read",
-        "asv.conf.json lists six, calc, which `numpy==2.2.6` does not name: name them, as in `numpy==2.2.6 + six`",
+        "asv.conf.json lists six, calc, which `numpy + wheel` does not name: name them, as in `numpy + wheel + six`",
     ]

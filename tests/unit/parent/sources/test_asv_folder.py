@@ -60,12 +60,18 @@ def test_an_older_matrix_has_packages_alone(tmp_path: Path) -> None:
     assert (folder.packages, folder.repository) == (("Cython", "packaging==24.0"), None)
 
 
+def test_what_an_installer_could_take_for_more_than_a_package_is_not_taken(tmp_path: Path) -> None:
+    names = {"--index-url=x": [""], "pip+git+file:///x": [""], "numpy": ["1 --pre"], "mkl": ["1.2=py_*"], "six": [""]}
+    folder = suite(tmp_path, matrix=names)
+    assert folder.packages == ("six",)
+    assert [text.partition("`")[2].partition("`")[0] for text in folder.unread] == [
+        *("--index-url=x", "git+file:///x", "numpy==1 --pre", "mkl==1.2=py_*", "build_command"),
+    ]
+
+
 @each(
     ("settings", "message"),
     [
-        ({"matrix": {"--index-url=x": [""]}}, "matrix: --index-url=x: found `--index-url=x`, expected the name"),
-        ({"matrix": {"pip+git+file:///x": [""]}}, "expected the name of a package"),
-        ({"matrix": {"numpy": ["1 --pre"]}}, "matrix: numpy: found '1 --pre', expected a version"),
         ({"matrix": {"numpy": [["1"]]}}, "matrix: numpy: found ['1'], expected a version"),
         ({"matrix": ["numpy"]}, "matrix: found ['numpy'], expected an object"),
         ({"matrix": {"req": ["numpy"]}}, "matrix: found ['numpy'], expected an object"),
