@@ -293,6 +293,7 @@ def test_a_pattern_selects_by_node_id(opperf: Opperf, folder: Path, monkeypatch:
         (("pytest:",), "`pytest:` names no benchmarks, expected a folder behind `pytest:`"),
         (("pytest:nowhere",), "there is no `nowhere`"),
         (("pytest:broken",), "cannot collect its files: broken/test_it.py: ModuleNotFoundError: No module named"),
+        (("pytest:broken",), "as in `--environment 'numpy==2.4.6 + nothing_here'`"),
         (("pytest:empty",), "`pytest:empty` has no benchmarks"),
         (("pytest:settings",), "pytest does not start: "),
         (("pytest:good", "--select", "fast"), "`pytest:good` has no benchmark that `--select fast` matches"),

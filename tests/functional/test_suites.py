@@ -56,6 +56,9 @@ def test_a_benchmark_of_one_side_alone_is_told(opperf: Opperf, here: Path, forke
         name: ("failed", f"not measured: cannot import its files: {name.partition('.')[0]}.{why}")
         for name in ("not_in_base", "not_in_base.time_it", "not_in_new.time_it")
     }
+    seen = opperf("run", "asv:suite", "--framework", "numpy", "--select", "time_base", "--dry-run")
+    assert f"note: `--select` does not look into `not_in_base`: cannot import its files: not_in_base.{why}" in seen.err
+    assert "as in `--environment 'numpy==2.4.6 + nothing_here'`" in seen.err
 
 
 def test_what_takes_long_to_set_up_is_set_up_for_two_rounds(

@@ -85,8 +85,8 @@ class Comparing(Pairs):
             selection = comparison_selection(selection, sides, pool.describe)
             plain = replace(sides[0].side, implementation=None)
             selection = forward_unless_said(selection)
-            plan = expand(selection, self.settings, [plain], pool, registered=False)
-            more = [added_trials(selection, plan.trials, other.side, pool) for other in sides[1:]]
+            plan = expand(selection, self.settings, [plain], pool, registered=False, note=self._note)
+            more = [added_trials(selection, plan.trials, other.side, pool, self._note) for other in sides[1:]]
         about = (*settings_notes(selection, [text.side for text in sides]), *unmeasured(selection, {plain.framework}))
         idle = [
             f"the tolerance of `{name}` applies to none of the operators that are compared"

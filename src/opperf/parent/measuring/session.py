@@ -123,7 +123,8 @@ class Session:
 
     def plan_of(self, selection: Selection, sides: Sequence[Side]) -> Plan:
         """Return the trials of any selection on some of the session's sides; raises `InputError`."""
-        return expand(selection, self._settings, sides, self._pool, progress=self._progress.plan)
+        progress = self._progress
+        return expand(selection, self._settings, sides, self._pool, progress=progress.plan, note=progress.note)
 
     @property
     def answers(self) -> ChildAnswers:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TypeAlias
 
 from opperf.domain.case import Case
 from opperf.domain.code import SUITE_EXAMPLES, SuiteCode
@@ -25,6 +26,12 @@ from opperf.parent.workers.suite_library import LIBRARIES, library_folder
 
 #: How many names a message gives as examples.
 MOST_NAMED = 3
+#: Takes a line of news.
+Note: TypeAlias = Callable[[str], None]
+
+
+def _silently(text: str) -> None:
+    """Drop a line of news."""
 
 
 #: What is loaded of a path that a user names, by tool: asv's library and pytest find the files in a folder themselves.
@@ -37,7 +44,7 @@ PLACES: Mapping[str, Callable[[str], Sequence[str]]] = {
 USUAL = {"op_bench": re.compile(r"\(short[,)]")}
 
 
-def benchmark_files(files: SuiteCode, note: Callable[[str], None]) -> list[SuiteCode]:
+def benchmark_files(files: SuiteCode, note: Note) -> list[SuiteCode]:
     """Return the files that a user named, with what is loaded of them and their tool's library.
 
     Raises `InputError` for a folder without any, `EnvironmentFailure` where the library cannot be had.
@@ -74,20 +81,22 @@ def check_select(selection: Selection) -> None:
     _pattern(selection)
 
 
-def benchmark_trials(selection: Selection, side: Side, answers: ChildAnswers) -> Iterator[Trial]:
+def benchmark_trials(selection: Selection, side: Side, answers: ChildAnswers, note: Note) -> Iterator[Trial]:
     """Yield the trials of benchmark files on a side; raises `InputError` for files that cannot be loaded there."""
-    return (trial for trial, _ in labelled_trials(selection, side, answers))
+    return (trial for trial, _ in labelled_trials(selection, side, answers, note))
 
 
 def labelled_trials(
-    selection: Selection, side: Side, answers: ChildAnswers
+    selection: Selection, side: Side, answers: ChildAnswers, note: Note = _silently
 ) -> Iterator[tuple[Trial, Mapping[str, str]]]:
     """Yield the trials of benchmark files on a side, with what their tool says of each.
 
-    A file of a folder that cannot be loaded is a trial too: measuring it says why. Raises `InputError` for one that was
-    named itself, and where nothing is left.
+    A file of a folder that cannot be loaded is a trial too: measuring it says why. Of one that no pattern matches,
+    whose benchmarks may do, `note` is told. Raises `InputError` for one that was named itself, and where nothing is
+    left.
     """
     every: list[Example] = []
+    unseen: list[Example] = []
     selected_count = 0
     for files in selection.benchmarks:
         here = replace(side, implementation=files)
@@ -99,13 +108,18 @@ def labelled_trials(
         selected_count += len(selected)
         if not selected and not files.member:
             raise _none(str(files), selection, every, side)
-        if reason is not None and _is_selected(Case(Path(files.path).name), selection):
-            selected = [Example(Case(Path(files.path).name), labels={BROKEN: reason})]
+        broken = [example for example in examples if BROKEN in example.labels]
+        if reason is not None:
+            broken = [Example(Case(Path(files.path).name), labels={BROKEN: reason})]
+            selected = [example for example in broken if _is_selected(example.case, selection)]
+        unseen += [one for one in broken if one not in selected and not _is_skipped(one.case, selection)]
         for example in selected:
             for direction in selection.directions or (example.direction,):
                 yield Trial(example.case, here, direction, str(files)), example.labels
     if selection.benchmarks and not selected_count:
         raise _none(f"{files.kind}:{Path(files.path).parent}", selection, every, side)
+    if unseen:
+        note(f"note: `--select` does not look into {_listing(unseen)}{_place(side)}: {unseen[0].labels[BROKEN]}")
 
 
 def _examples(files: SuiteCode, side: Side, answers: ChildAnswers) -> tuple[Sequence[Example], str | None, str | None]:
@@ -119,7 +133,9 @@ def _examples(files: SuiteCode, side: Side, answers: ChildAnswers) -> tuple[Sequ
     return discovery.examples, discovery.reason, discovery.hint
 
 
-def added_trials(selection: Selection, trials: Sequence[Trial], side: Side, answers: ChildAnswers) -> list[Trial]:
+def added_trials(
+    selection: Selection, trials: Sequence[Trial], side: Side, answers: ChildAnswers, note: Note
+) -> list[Trial]:
     """Return trials on a base for what is found on another side alone; each side says there what it lacks.
 
     A file that only the other side cannot load is told by each of its benchmarks, which the base has.
@@ -130,7 +146,7 @@ def added_trials(selection: Selection, trials: Sequence[Trial], side: Side, answ
     plain = replace(side, implementation=None)
     return [
         replace(trial, side=replace(base, implementation=trial.side.implementation))
-        for trial, labels in labelled_trials(selection, plain, answers)
+        for trial, labels in labelled_trials(selection, plain, answers, note)
         if (trial.case.id, trial.direction) not in keys and BROKEN not in labels
     ]
 
@@ -138,7 +154,7 @@ def added_trials(selection: Selection, trials: Sequence[Trial], side: Side, answ
 def settings_notes(selection: Selection, sides: Iterable[Side]) -> Iterator[str]:
     """Yield what of the settings of benchmark files does not hold: in all, and of packages in each environment.
 
-    An environment that is not opperf's own has what it has.
+    An environment has what the user says is beside its framework; one that is not opperf's own has what it has.
     """
     for folder in selection.suite_folders:
         yield from (f"{folder.settings}: {text}" for text in folder.unread)
@@ -157,8 +173,11 @@ def settings_notes(selection: Selection, sides: Iterable[Side]) -> Iterator[str]
 def _is_selected(case: Case, selection: Selection, usual: re.Pattern[str] | None = None) -> bool:
     """Whether a benchmark is selected; where no pattern is given, whether the `usual` one of its tool matches."""
     pattern = usual if selection.select is None else _pattern(selection)
-    left_out = any(fnmatchcase(case.operator, skip) for skip in selection.skip)
-    return not left_out and (pattern is None or any(map(pattern.search, full_names(case))))
+    return not _is_skipped(case, selection) and (pattern is None or any(map(pattern.search, full_names(case))))
+
+
+def _is_skipped(case: Case, selection: Selection) -> bool:
+    return any(fnmatchcase(case.operator, skip) for skip in selection.skip)
 
 
 def _pattern(selection: Selection) -> re.Pattern[str] | None:
@@ -171,14 +190,24 @@ def _pattern(selection: Selection) -> re.Pattern[str] | None:
 def _none(files: str, selection: Selection, every: Sequence[Example], side: Side) -> InputError:
     """Say that nothing is left of benchmark files, and what they have."""
     names = list(dict.fromkeys(example.case.operator for example in every if BROKEN not in example.labels))
-    examples = ", ".join(f"`{name}`" for name in names[:MOST_NAMED])
-    hint = f"it has {plural(len(names), 'benchmark')}, such as {examples}" if names else None
+    hint = f"it has {plural(len(names), 'benchmark')}, such as {_quoted(names)}" if names else None
     broken = next((example for example in every if BROKEN in example.labels), None)
     if broken is not None:
         hint = f"those of `{broken.case.operator}` are not known: {broken.labels[BROKEN]}"
     usual = "no benchmarks that its tool runs unasked: choose some with `--select`" if names else "no benchmarks"
     what = usual if selection.select is None else f"no benchmark that `--select {selection.select}` matches"
     return InputError(f"`{files}`{_place(side)} has {what}", hint=hint, slug="empty_plan")
+
+
+def _listing(examples: Sequence[Example]) -> str:
+    """Name the first of some examples, and say how many more there are."""
+    more = len(examples) - MOST_NAMED
+    names = _quoted([example.case.operator for example in examples])
+    return names if more <= 0 else f"{names} and {more} more"
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names[:MOST_NAMED])
 
 
 def _place(side: Side) -> str:

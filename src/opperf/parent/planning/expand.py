@@ -21,7 +21,7 @@ from opperf.domain.errors import InputError, OpperfError, check_known, unknown
 from opperf.domain.plan import Plan, Settings, Side, Trial, check_most
 from opperf.domain.registry import MADE_BY, full_name, hosts_of, runs_on, split_implementation
 from opperf.domain.tensor import parse_dtype
-from opperf.parent.planning.benchmarks import benchmark_trials, check_select
+from opperf.parent.planning.benchmarks import Note, benchmark_trials, check_select
 from opperf.parent.planning.cases import ChildAnswers, OperatorChoice, cases, vary
 from opperf.parent.planning.implementations import as_implemented, means_itself, own_meaning
 from opperf.parent.planning.selection import Selection
@@ -34,8 +34,8 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 DEFAULT_DIRECTIONS = ("forward", "backward")
 
 
-def _quietly(framework: str, count: int, total: int) -> None:
-    """Say nothing of the progress."""
+def _quietly(*news: object) -> None:
+    """Say nothing."""
 
 
 def expand(
@@ -46,11 +46,13 @@ def expand(
     *,
     registered: bool = True,
     progress: Progress = _quietly,
+    note: Note = _quietly,
 ) -> Plan:
     """Return the plan; raises `InputError` for unknown names and for an empty selection.
 
     A selection of all takes each framework's own registered operators too, but for `registered=False`; `progress` is
-    called with how many of them have been asked for their cases, which takes the child a while.
+    called with how many of them have been asked for their cases, which takes the child a while. `note` takes a line on
+    files of benchmarks that cannot be loaded.
     """
     _check(selection)
     check_suite(selection)
@@ -64,7 +66,7 @@ def expand(
             missing -= {name for name, one in by_name.items() if one.name in own}
             trials += merge(_suite_trials(selection, side, by_name))
         trials += {trial.key: trial for trial in _config_trials(selection, side, answers, settings.seed)}.values()
-        trials += benchmark_trials(selection, side, answers)
+        trials += benchmark_trials(selection, side, answers, note)
         several = [*_choices(selection, side, answers)] if selection.suite is None else []
         for choice, part in _with_own_attributes(selection, several, side, answers):
             trials += _trials(part, choice, side, answers, settings.seed)

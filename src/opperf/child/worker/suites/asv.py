@@ -88,7 +88,7 @@ class AsvSuite:
             benchmarks = list(self._discovery.disc_benchmarks(str(self._root)))
         if broken and not benchmarks:
             raise next(iter(broken.values()))
-        files = (Example(Case(name), labels={BROKEN: error.message}) for name, error in broken.items())
+        files = (Example(Case(name), labels={BROKEN: _whole_text(error)}) for name, error in broken.items())
         return [*(case for benchmark in benchmarks for case in _cases(benchmark)), *files]
 
     def _broken(self, module: str) -> Iterator[tuple[str, CodeError]]:
@@ -211,6 +211,10 @@ def _library(code: SuiteCode, name: str) -> Any:
     except ImportError as error:
         message = f"asv's own library cannot be imported: {error}"
         raise CodeError(message, hint="install it in this environment: `pip install asv_runner`") from error
+
+
+def _whole_text(error: CodeError) -> str:
+    return error.message if error.hint is None else f"{error.message}; {error.hint}"
 
 
 def _parameters(benchmark: Any) -> Sequence[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -9,6 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from opperf.child.worker.code import CodeError
+
+#: How Python says that there is no module.
+_MISSING = re.compile(r"No module named '([^']+)'")
 
 
 @contextmanager
@@ -24,8 +28,8 @@ def blaming(root: Path, environment: str) -> Iterator[None]:
         for frame in traceback.extract_tb(error.__traceback__):
             if Path(frame.filename).is_relative_to(root):
                 place = f" {Path(frame.filename).relative_to(root)}:{frame.lineno}:"
-        hint = _hint(error.name, environment) if isinstance(error, ModuleNotFoundError) and error.name else None
-        raise CodeError(f"cannot import its files:{place} {type(error).__name__}: {error}", hint=hint) from error
+        reason = f"{type(error).__name__}: {error}"
+        raise CodeError(f"cannot import its files:{place} {reason}", hint=remedy(reason, environment)) from error
 
 
 def whereabouts(environment: str) -> str:
@@ -38,15 +42,20 @@ def extensible(environment: str, usual: str) -> str:
     return usual if environment.startswith(("current", "python=")) else environment
 
 
-def _hint(module: str, environment: str) -> str:
-    """Say how a module that is missing comes to be there.
+def remedy(reason: str, environment: str) -> str | None:
+    """Say how a module that is missing, by the reason of a failure, comes to be there; None for any other reason.
 
-    >>> _hint("pympler.asizeof", "numpy==2.4.6")
+    >>> remedy("ModuleNotFoundError: No module named 'pympler.asizeof'", "numpy==2.4.6")
     "add it to the environment, as in `--environment 'numpy==2.4.6 + pympler'`"
-    >>> _hint("json.of_another_release", "numpy==2.4.6")
+    >>> remedy("ModuleNotFoundError: No module named 'json.of_another_release'", "numpy==2.4.6")
     'the `json` that is there has no such module: take the release of either that goes with the other'
     """
-    package = module.partition(".")[0]
+    match = _MISSING.search(reason)
+    if match is None:
+        return None
+    package = match[1].partition(".")[0]
     if package in sys.modules:
         return f"the `{package}` that is there has no such module: take the release of either that goes with the other"
+    if environment.startswith("git:"):
+        return f"have it installed with the commit, as in `--build 'pip install . {package}'`"
     return f"add it to the environment, as in `--environment '{environment} + {package}'`"

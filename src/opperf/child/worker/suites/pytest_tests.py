@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from opperf.child.backends.binding import Call
 from opperf.child.worker.code import CodeError
 from opperf.child.worker.suites.benchmark import THEIRS, Benchmark, Hooks, TimedCall, check_mark
-from opperf.child.worker.suites.blame import whereabouts
+from opperf.child.worker.suites.blame import extensible, remedy, whereabouts
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Argument, Case, ListOf
@@ -54,7 +54,7 @@ class PytestSuite:
     def __init__(self, code: SuiteCode, folder: Path, environment: str) -> None:
         """Start pytest's session, in the environment or else from where the parent keeps it; raises `CodeError`."""
         self._code, self._home, self._path = code, folder, str(folder / code.path)
-        self._place = whereabouts(environment)
+        self._place, self._environment = whereabouts(environment), extensible(environment, "numpy==2.4.6")
         if code.library is not None and code.library not in sys.path:
             sys.path.append(code.library)  # behind the environment's own
         try:
@@ -92,7 +92,7 @@ class PytestSuite:
         broken = self._plugin.broken
         if broken and not self._items:
             name, error = next(iter(broken.items()))
-            raise CodeError(f"cannot collect its files: {name}: {error}")
+            raise CodeError(f"cannot collect its files: {name}: {error}", hint=remedy(error, self._environment))
         return [*self._items, *(Example(Case(name), labels={BROKEN: error}) for name, error in broken.items())]
 
     def call(self, case: Case) -> Call:
@@ -133,7 +133,8 @@ class PytestSuite:
         if case in self._items:
             return self._items[case]
         if name in self._plugin.broken:
-            raise CodeError(f"cannot collect `{name}`: {self._plugin.broken[name]}")
+            error = self._plugin.broken[name]
+            raise CodeError(f"cannot collect `{name}`: {error}", hint=remedy(error, self._environment))
         reason = self._plugin.skipped.get(name, f"`{self._code}` has no `{case.operator}` {self._place}")
         slug = "skipped_by_suite" if name in self._plugin.skipped else "no_such_operator"
         raise Unsupported(reason, slug=slug)
