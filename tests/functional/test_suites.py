@@ -88,7 +88,10 @@ def test_files_go_out_to_a_fleet_whose_nodes_have_nothing(
     opperf: Opperf, here: Path, fleet: Callable[..., InProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (here / "suite").mkdir()
-    (here / "suite" / "bench.py").write_text("def time_it(): sum(range(1000))\n")
+    caches = here / "caches"
+    made = f"def setup_cache():\n    with open({str(caches)!r}, 'a') as file: file.write('made ')\n    return 1000\n"
+    timed = "def time_it(n): sum(range(n))\ntime_it.setup_cache = setup_cache\n"
+    (here / "suite" / "bench.py").write_text(made + timed)
     (here / "test_it.py").write_text("def test_it(benchmark, rows): benchmark(sum, rows)\n")
     (here / "conftest.py").write_text("import pytest\n@pytest.fixture\ndef rows(): return [1, 2]\n")
     engine = fleet("old")
@@ -100,7 +103,7 @@ def test_files_go_out_to_a_fleet_whose_nodes_have_nothing(
         submit(ticket, node, order)
 
     monkeypatch.setattr(engine, "submit", elsewhere)
-    words = ("--framework", "numpy", "--fleet", "ray", "--runs", "3", "--format", "json")
+    words = ("--framework", "numpy", "--fleet", "ray", "--runs", "3", "--processes", "2", "--format", "json")
     assert "is not below the current folder" in opperf("run", f"asv:{here / 'suite'}", *words).err
     done = opperf("run", "asv:suite", "pytest:test_it.py", *words)
     assert done.code == 0, done.err
@@ -108,3 +111,4 @@ def test_files_go_out_to_a_fleet_whose_nodes_have_nothing(
         "bench.time_it": "ok",
         "test_it.py::test_it": "ok",
     }
+    assert caches.read_text() == "made "  # once for both processes of the node

@@ -147,7 +147,7 @@ class SuiteCode:
 
     `library` is a folder with the tool's own package, for an environment that lacks it. A `member` is a file of a
     folder that the user named: others go on where it cannot be loaded. `home` is the folder that the path is in, where
-    it is not the one that the command was given in. `shared` is a folder of all processes that the command starts.
+    it is not the one that the command was given in. `shared` is a folder of all that the command starts on a machine.
 
     >>> str(SuiteCode("asv", "benchmarks"))
     'asv:benchmarks'

@@ -25,6 +25,8 @@ MOST = 8 << 20
 #: What is read beside benchmarks, in their folder and in those above it.
 BESIDE = ("conftest.py", "__init__.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")
 HINT = "name files below the current folder, by a relative path"
+#: The folders on a node: of the files, and of what `setup_cache` makes once for all processes of a side.
+FILES, SHARED = "files", "shared"
 
 
 def files_of(benchmarks: Sequence[SuiteCode]) -> SuiteFiles | None:
@@ -57,7 +59,7 @@ def _files(place: Path) -> Iterator[Path]:
 
 
 class Shelf:
-    """The files that came with orders, each set of them written once."""
+    """The files that came with orders, each set of them written once, beside what all processes of theirs share."""
 
     def __init__(self) -> None:
         self._folders: dict[int, ScratchFolder] = {}
@@ -67,7 +69,7 @@ class Shelf:
         if order.suites is None:
             return order
         folder = self._folder(order.suites)
-        codes = {text: _code(text, folder) for text in order.suites.names}
+        codes = {text: _code(text, folder / FILES, folder / SHARED) for text in order.suites.names}
 
         def with_code(trial: Trial) -> Trial:
             return replace(trial, side=_with_code(trial.side, codes))
@@ -76,27 +78,29 @@ class Shelf:
         return replace(order, trials=tuple(map(with_code, order.trials)), bouts=tuple(bouts))
 
     def _folder(self, files: SuiteFiles) -> Path:
-        """Return the folder that files lie in, private to this user and this process."""
+        """Return a folder with files and room to share, private to this user and this process."""
         key = hash((files.names, *files.contents.items()))
         if key not in self._folders:
             scratch = self._folders[key] = ScratchFolder("benchmarks")
             atexit.register(scratch.close)
+            for part in (FILES, SHARED):
+                (scratch.path / part).mkdir()
             for name, content in files.contents.items():
                 if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
                     raise InputError(f"an order has a file `{name}`, expected one below its folder")
-                file = scratch.path / name
+                file = scratch.path / FILES / name
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(content.encode("latin-1"))
         return self._folders[key].path
 
 
-def _code(text: str, folder: Path) -> SuiteCode:
+def _code(text: str, folder: Path, shared: Path) -> SuiteCode:
     """Return the code that a name in an order means, whose files are here; raises `InputError` for any other."""
     kind, _, path = text.partition(":")
     if kind not in SUITE_EXAMPLES:
         raise InputError(f"an order has files of `{text}`, expected those of {', '.join(SUITE_EXAMPLES)}")
     library = library_folder(kind, lambda note: None) if kind in LIBRARIES else None
-    return SuiteCode(kind, path, library, home=str(folder))
+    return SuiteCode(kind, path, library, home=str(folder), shared=str(shared))
 
 
 def _with_code(side: Side, codes: dict[str, SuiteCode]) -> Side:
