@@ -217,10 +217,16 @@ def test_a_condition_that_no_node_meets_is_an_error(address: str, start: Start, 
     assert "no node of the fleet can be used" in ended(run, 3)
 
 
-def test_jobs_of_submitit_measure_each_trial_once_and_leave_nothing(start: Start, tmp_path: Path) -> None:
+def test_jobs_of_submitit_measure_each_trial_once_and_leave_nothing(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     output = tmp_path / "fleet.json"
-    ended(start(*run_words("slurm:2", output, budget=0.05), OPPERF_SUBMITIT_CLUSTER="local"))
-    assert once(output)
+    (tmp_path / "suite").mkdir()
+    (tmp_path / "suite" / "bench.py").write_text("def time_it(): sum(range(1000))\n")
+    monkeypatch.chdir(tmp_path)
+    words = run_words("slurm:2", output, operators=(*FEW, "asv:suite"), budget=0.05)
+    ended(start(*words, OPPERF_SUBMITIT_CLUSTER="local"))
+    assert once(output, (*FEW, "bench.time_it"))
     assert len({record["facts"]["node"]["name"] for record in records(output)}) == 2
     assert nobody_measures()
 

@@ -27,6 +27,8 @@ from opperf.parent.workers.package import cache_folder, ensure_folder
 LOOK_EVERY = 0.1
 #: How often the head asks Slurm for its jobs, and says that it is alive; and after how long a job gives it up. Seconds.
 ASK_EVERY, GIVE_UP = 5.0, 120.0
+#: How often Slurm itself is asked at least, in seconds; where jobs last for hours, submitit asks once in ten minutes.
+ASK_SLURM_EVERY = 60.0
 #: How long the other jobs are waited for when the first has started, in seconds. Later ones join the run.
 START_LIMIT = 60.0
 #: How often a job that ended by itself is submitted again.
@@ -106,7 +108,7 @@ class SlurmEngine:
         self._jobs: JsonDict = {}
         self._nodes: dict[str, str] = {}
         self._again = dict.fromkeys(self._names, 0)
-        self._last_question = 0.0
+        self._last_question = self._last_forced = 0.0
 
     def start(self) -> Sequence[Joined]:
         """Submit the jobs; return those that started within a while of the first."""
@@ -177,11 +179,14 @@ class SlurmEngine:
         """Return the nodes whose jobs have ended by themselves; they are submitted again."""
         if time.monotonic() - self._last_question < ASK_EVERY:
             return []
-        self._last_question = time.monotonic()
+        self._last_question = now = time.monotonic()
         (self._home / "alive").touch()
         events: list[Event] = []
-        for name, job in [*self._jobs.items()]:
-            if not job.done():
+        forces = now - self._last_forced >= ASK_SLURM_EVERY
+        if forces:
+            self._last_forced = now
+        for place, (name, job) in enumerate([*self._jobs.items()]):
+            if not job.done(force_check=forces and place == 0):  # one answer of Slurm is of all jobs
                 continue
             del self._jobs[name]
             node = self._nodes.pop(name, None)

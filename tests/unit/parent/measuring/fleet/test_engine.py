@@ -31,9 +31,14 @@ class Job:
 
     def __init__(self) -> None:
         self.cancelled = False
+        self.questions: list[bool] = []
 
     def cancel(self) -> None:
         self.cancelled = True
+
+    def done(self, force_check: bool = False) -> bool:
+        self.questions.append(force_check)
+        return False
 
 
 def test_files_of_jobs_that_are_no_answers_cost_their_jobs_only(
@@ -56,4 +61,18 @@ def test_files_of_jobs_that_are_no_answers_cost_their_jobs_only(
     assert (done, broken) == (Done(1, "\ufffd"), Broken(2, "why"))
     assert joined.node.name == "node-h"
     assert (good.cancelled, bad.cancelled, [*engine._jobs]) == (False, True, ["job0"])
+    engine.close()
+
+
+def test_slurm_itself_is_asked_once_in_a_while_for_all_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("submitit")
+    monkeypatch.setenv("OPPERF_CACHE_DIR", str(tmp_path))
+    engine: Any = SlurmEngine(2, cluster="local")
+    jobs = Job(), Job()
+    engine._jobs.update(job0=jobs[0], job1=jobs[1])
+    engine._last_forced = float("-inf")
+    for _ in range(2):
+        engine._last_question = float("-inf")
+        engine._read_ends()
+    assert [job.questions for job in jobs] == [[True, False], [False, False]]
     engine.close()
