@@ -63,12 +63,15 @@ class Scale(op_bench.TorchBenchmarkBase):
             sys.exit(3)
         self.how = how
 
-    def forward(self, x):
+    def forward_impl_eager(self):
+        return self.forward(*self.get_inputs(), self.weight)
+
+    def forward(self, x, weight):
         if self.how == "moves":
             os.chdir("/")
         if self.how == "prints":
             print("x" * 1_000_000)
-        return x * self.weight
+        return x * weight
 
 ways = op_bench.cross_product_configs(how=["works", "raises", "leaves", "moves", "prints"], tags=["short"])
 op_bench.generate_pt_test(ways, Scale)

@@ -78,6 +78,11 @@ class TorchBenchmarkBase(torch.nn.Module):  # type: ignore[misc]  # PyTorch is n
         for _ in range(iters):
             self.forward_impl()
 
+    def forward_consume_eager(self, iters: int) -> None:
+        """Make some calls, as they are made where nothing is scripted."""
+        for _ in range(iters):
+            self.forward_impl_eager()
+
     def module_name(self) -> str:
         """Return the name of the operator."""
         return self.user_given_name or type(self).__name__
@@ -214,6 +219,17 @@ def _may_be(test: Test, name: str | None, tag: str | None) -> bool:
     return test.tag == tag and not (usual and not re.sub(r"_bwd(all|\d+)$", "", name).endswith(ending))
 
 
+def timed_call(benchmark: TorchBenchmarkBase) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return the function that is timed, and its arguments: `forward` and the inputs, unless a subclass says another.
+
+    PyTorch's runner calls `forward_impl_eager`, and an older one `forward_impl`.
+    """
+    for name in ("forward_impl_eager", "forward_impl"):
+        if getattr(type(benchmark), name) is not getattr(TorchBenchmarkBase, name):
+            return getattr(benchmark, name), ()
+    return benchmark.forward, tuple(benchmark.get_inputs())
+
+
 def differentiable(benchmark: TorchBenchmarkBase) -> tuple[Any, ...]:
     """Return the tensors of a test that a gradient flows to: of its inputs, of others it keeps, and its parameters."""
     candidates = [*benchmark.parameters(), *tensors([*benchmark.inputs.values()])]
@@ -305,7 +321,7 @@ def config_list(
     >>> config_list(attr_names=["M"], attrs=[[1], [2]], cross_product_configs={"device": ["cpu"]}, tags=["short"])[1]
     [{'M': 2}, {'tags': 'short'}, {'device': 'cpu'}]
     """
-    combinations = _cross_product(**(cross_product_configs or {}))
+    combinations = _cross_product(**(cross_product_configs or {})) or [()]
     rows = [[{name: value} for name, value in zip(attr_names, values)] for values in attrs]
     return [[*row, {"tags": "_".join(tags)}, *further] for row in rows for further in combinations]
 

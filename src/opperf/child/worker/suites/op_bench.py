@@ -100,13 +100,12 @@ class OperatorBenchmarks:
         """Return a test that is set up, an object of its own each time."""
         os.chdir(self._home)  # wherever the last one went
         benchmark = test.build()
-        usual = type(benchmark).forward_impl is self._stand_in.TorchBenchmarkBase.forward_impl
-        arguments = tuple(benchmark.get_inputs()) if usual else ()
+        function, arguments = self._stand_in.timed_call(benchmark)
         attributes = {
             f"self.{name}": value for name, value in vars(benchmark).items() if self._stand_in.is_tensor(value)
         }
         return Bound(
-            benchmark.forward if usual else benchmark.forward_impl,
+            function,
             arguments,
             differentiable=self._stand_in.differentiable(benchmark),
             values={**attributes, **benchmark.inputs},
