@@ -133,6 +133,15 @@ def test_commands_of_other_systems_in_pages_can_be_given(page: Page) -> None:
                 check_compat(shlex.split(line)[2:])
 
 
+@of_each_page
+def test_workflows_in_pages_can_be_run(page: Page) -> None:
+    for block in page.blocks("yaml"):
+        jobs = yaml.safe_load(block.text).get("jobs", {}) if "jobs:" in block.text else {}
+        for step in (step for job in jobs.values() for step in job["steps"]):
+            for words in commands(step.get("run", "")):
+                check(words)
+
+
 def check_compat(words: list[str]) -> None:
     """Parse a command of `opperf.compat` as it does."""
     if words[0].endswith(".benchmark_driver"):
