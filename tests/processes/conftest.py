@@ -43,9 +43,17 @@ def cache(one_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What ends has time for it: this process waits as long as a busy machine takes."""
-    for module in ("process", "supervision"):
-        monkeypatch.setattr(f"opperf.parent.workers.{module}.GRACE", GRACE)
+    """What is ended has time for it: this process waits as long as a busy machine takes."""
+    monkeypatch.setattr("opperf.parent.workers.supervision.GRACE", GRACE)
+
+
+@pytest.fixture
+def graceful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ends by itself has time for it, too.
+
+    Not for children of one import: what one of them printed is waited for while another holds that pipe open.
+    """
+    monkeypatch.setattr("opperf.parent.workers.process.GRACE", GRACE)
 
 
 def command_here(*words: object, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -137,6 +145,7 @@ def patience() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Worker, "ask", asked)
+        patch.setattr("opperf.parent.workers.process.GRACE", GRACE)
         yield
 
 

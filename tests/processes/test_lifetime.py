@@ -162,6 +162,7 @@ def test_a_child_lives_in_a_session_of_its_own(worker: Callable[..., Worker]) ->
     assert os.getsid(child.pid) == os.getpgid(child.pid) == child.pid != os.getsid(0)
 
 
+@pytest.mark.usefixtures("graceful")
 def test_a_child_that_is_asked_to_leave_leaves_by_itself(worker: Callable[..., Worker]) -> None:
     child = worker()
     child.greet()

@@ -21,6 +21,7 @@ from opperf.parent.workers.process import Worker
 
 Make: TypeAlias = Callable[..., Trial]
 
+pytestmark = pytest.mark.usefixtures("graceful")
 PLAIN, SLOW = Side("null"), Side("null", settings={"slowdown": "2"})
 
 

@@ -23,6 +23,7 @@ from opperf.parent.workers.process import Worker
 Python: TypeAlias = Callable[[str], Path]
 Start: TypeAlias = Callable[..., Worker]
 
+pytestmark = pytest.mark.usefixtures("graceful")
 #: For what answers at once, on a quiet machine. Seconds.
 SOON = 180.0
 
