@@ -35,7 +35,7 @@ from opperf.parent.measuring.judge.checks import Checks
 from opperf.parent.measuring.judge.failing import Failing, failure_of, verdict_of
 from opperf.parent.measuring.judge.match import Log, starter
 from opperf.parent.measuring.judge.quiet import Quiet
-from opperf.parent.measuring.judge.turns import saves_little
+from opperf.parent.measuring.judge.turns import saves_little, tells_little
 from opperf.parent.measuring.judge.what_ran import what_ran
 from opperf.parent.measuring.progress import Progress, Silent
 from opperf.parent.workers.pair_cpus import shared_cpus
@@ -49,6 +49,8 @@ SOME_SLOWED = 1.2
 #: A candidate is not believed that saves less than this share of what it does in many calls where they come one by one,
 #: or, as logarithms go, where all are alike, or in the typical round.
 MOST_LONE = 0.5
+#: Calls that take so long, in seconds, gain little by being computed together.
+SHORT_CALL = 100e-6
 
 
 @dataclass(frozen=True)
@@ -291,6 +293,11 @@ def doubt_of(verdict: Verdict, speeds: tuple[Speed | None, Speed | None], log: L
         alone = max(0.0, median(one.centre for one in log.savings) / 1e9)
         each = [format_seconds(together), format_seconds(alone)]
         return "it saves {} a call where many are asked for at once, and {} one by one".format(*each)
+    if ring.reference < SHORT_CALL and tells_little(log.savings, MOST_LONE * together * 1e9):
+        return (
+            f"it saves {format_seconds(together)} a call where many are asked for at once; what it saves of one, the "
+            "machine was too busy to tell"
+        )
     slowed = median(log.slowed) if len(log.slowed) >= LEAST_PAIRS else 1.0
     if slowed > max(SOME_SLOWED, 1 / verdict.ratio):
         return f"no faster than the reference before it was loaded: since then, that took {slowed:.2g} times as long"

@@ -141,8 +141,17 @@ def saves_little(pairs: Sequence[Savings], expected: float) -> bool:
     if len(pairs) < LEAST_PAIRS:
         return False
     test = paired_test([max(-expected, pair.centre) for pair in pairs])
-    unknown = median(max(0.0, pair.upper - pair.centre) for pair in pairs) / math.sqrt(len(pairs))
-    return max(unknown, test.interval()[1]) < expected
+    return not tells_little(pairs, expected) and test.interval()[1] < expected
+
+
+def tells_little(pairs: Sequence[Savings], expected: float) -> bool:
+    """Whether rounds are too disturbed to tell a saving of this from none.
+
+    >>> [tells_little([Savings(3_000.0, upper)] * 4, 1_000.0) for upper in (3_500.0, 9_000.0)]
+    [False, True]
+    """
+    unknown = [max(0.0, pair.upper - pair.centre) for pair in pairs]
+    return bool(pairs) and median(unknown) / math.sqrt(len(pairs)) >= expected
 
 
 def _time(turn: Samples, by_cpu: bool) -> int:

@@ -66,11 +66,17 @@ def test_who_dies_at_one_size_beside_it_is_not_asked_for_the_next(monkeypatch: p
 
 
 def doubt(
-    ratio: float, savings: list[float], typical: list[float], slowed: float = 1.0, *, unknown: float = 800.0
+    ratio: float,
+    savings: list[float],
+    typical: list[float],
+    slowed: float = 1.0,
+    *,
+    unknown: float = 800.0,
+    reference: float = 20e-6,
 ) -> str:
-    """Say what is doubted of a candidate whose reference takes 20 us; rounds tell what it saves to so many ns."""
+    """Say what is doubted of a candidate beside such a reference; rounds tell what it saves to so many ns."""
     verdict = Verdict("faster", ratio, (ratio / 1.01, ratio * 1.01), "", 5)
-    ring = Speed(20e-6 * ratio, 20e-6, 1 / ratio, (1 / ratio, 1 / ratio))
+    ring = Speed(reference * ratio, reference, 1 / ratio, (1 / ratio, 1 / ratio))
     pairs = [Savings(centre, centre + unknown) for centre in savings]
     return doubt_of(verdict, (ring, None), Log(savings=pairs, typical=typical, slowed=[slowed] * 3))
 
@@ -86,8 +92,13 @@ def test_who_is_faster_with_many_calls_at_once_alone_is_not_faster() -> None:
 def test_what_a_busy_machine_makes_of_single_calls_is_no_doubt() -> None:
     nothing, typical = [300.0, -500, 0, 700, -200], [-2.3] * 5
     assert not doubt(0.1, nothing[:2], typical)  # two pairs are no verdict
-    assert not doubt(0.1, nothing, typical, unknown=50_000.0)  # their rounds lie further apart than what it saves
+    long = [100 * saving for saving in nothing]
+    assert not doubt(0.1, long, typical, unknown=5e6, reference=2e-3)  # rounds lie further apart than what it saves
     assert "one by one" in doubt(0.1, [*nothing, -10_000_000], typical)  # who is far slower in a pair proves nothing
+
+
+def test_who_is_faster_in_short_calls_has_to_show_it_in_single_ones() -> None:
+    assert "the machine was too busy to tell" in doubt(0.1, [18_000.0] * 5, [-2.3] * 5, unknown=50_000.0)
 
 
 def test_what_is_all_in_the_cache_is_as_fast_where_all_calls_are_alike() -> None:
