@@ -44,8 +44,9 @@ WRITTEN = "parent/library/keywords.py"
 ADDED = {
     "kernels of strangers are judged, in rooms": (
         "child/judging/* confinement/* domain/judging.py domain/problem.py parent/cli/judge.py "
-        "parent/documents/candidates.py parent/library/judging.py parent/measuring/fleet/judging.py "
-        "parent/measuring/judge/* parent/reports/exports/flashinfer.py parent/reports/judge.py "
+        "parent/commands/judge.py parent/documents/candidates.py parent/library/judging.py "
+        "parent/measuring/fleet/judging.py parent/measuring/judge/* parent/reports/exports/flashinfer.py "
+        "parent/reports/judge.py "
         "parent/store/judgements.py parent/workers/area.py parent/workers/freezer.py parent/workers/room.py "
         "child/backends/torch/problems.py"
     ),

@@ -15,8 +15,8 @@ import opperf as opperf_library
 from opperf.domain.case import Case
 from opperf.domain.plan import Settings
 from opperf.domain.record import Run
+from opperf.parent.commands import judge as session
 from opperf.parent.documents.candidates import Evidence, Judged, JudgedRun, Speed
-from opperf.parent.measuring.judge import session
 from opperf.parent.pages.server.app import application
 from opperf.parent.store.database.archive import Archive
 from opperf.parent.store.database.connection import Address

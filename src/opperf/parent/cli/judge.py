@@ -60,8 +60,8 @@ def judge(
     from opperf.parent.cli.keeping import keep, lock_outputs, publish
     from opperf.parent.cli.progress import Bar
     from opperf.parent.commands.deciding import rule_of
+    from opperf.parent.commands.judge import Order, judged_run
     from opperf.parent.measuring.fleet import judging_fleet_of
-    from opperf.parent.measuring.judge.session import Order, judged_run
     from opperf.parent.planning.request import Request, plugin_files
     from opperf.parent.planning.wishes import wishes
     from opperf.parent.reports.judge import document, tally

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from opperf.domain.errors import InputError
 from opperf.parent.commands.deciding import rule_of
+from opperf.parent.commands.judge import Order, judged_run
 from opperf.parent.library.arguments import cases, names_of, progress_of, request_of, text_of
 from opperf.parent.library.options import Operator, with_options
 from opperf.parent.library.results import Judgements
 from opperf.parent.measuring.fleet import judging_fleet_of
-from opperf.parent.measuring.judge.session import Order, judged_run
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.wishes import wishes
 from opperf.parent.sources.live_array import has_arrays

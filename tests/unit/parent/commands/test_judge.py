@@ -11,10 +11,10 @@ from tests.watched import Watched
 from opperf.domain.case import Case
 from opperf.domain.plan import Side, Trial
 from opperf.parent.analysis.verdict import Rule
+from opperf.parent.commands import judge as session
+from opperf.parent.commands.judge import Order, judge_all
 from opperf.parent.documents.candidates import Judged
-from opperf.parent.measuring.judge import session
 from opperf.parent.measuring.judge.judge import Terms
-from opperf.parent.measuring.judge.session import Order, judge_all
 from opperf.parent.measuring.judge.submissions import Submission
 from opperf.parent.measuring.progress import Progress
 from opperf.parent.planning.request import Request
