@@ -6,10 +6,11 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import takewhile
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 
 from opperf.catalog import Operator, catalog
 from opperf.child import backends
@@ -129,13 +130,16 @@ def _functions(module: object) -> list[str]:
 
 
 def neutral_names(
-    function: Callable[..., object], declaration: Declaration, operator: Operator | None = None
+    function: Callable[..., object],
+    declaration: Declaration,
+    operator: Operator | None = None,
+    own_names: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, str]:
     """Return the neutral name of each parameter that an operator's case fills, in order; raises `CodeError`.
 
     Where the declaration does not say, a parameter that is called like an argument of the operator is that one, and
     the others without a default take the operator's inputs in order. `operator` is what a function computes that is
-    declared for none.
+    declared for none, and `own_names` are what its framework calls the arguments: `dim` for `axis`.
     """
     definition = _definition(declaration) or operator
     if definition is None:
@@ -149,13 +153,15 @@ def neutral_names(
                     hint=f"it takes {', '.join(names_taken)}",
                 )
         return dict(declaration.arguments)
-    parameters = positional(function)
-    keywords = {parameter.name for parameter in parameters if parameter.name in names_taken}
+    words = {own: neutral for own, neutral in own_names.items() if neutral in names_taken}
+    words |= {name: name for name in names_taken}
+    parameters = [one for one in _parameters(function) if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+    keywords = {words[parameter.name] for parameter in parameters if parameter.name in words}
     inputs = iter([name for name in definition.inputs if name not in keywords])
     names: dict[str, str] = {}
     for parameter in parameters:
-        if parameter.name in names_taken:
-            names[parameter.name] = parameter.name
+        if parameter.name in words:
+            names[parameter.name] = words[parameter.name]
         elif parameter.default is parameter.empty:
             neutral = next(inputs, "")
             if not neutral:
@@ -177,18 +183,28 @@ def _definition(declaration: Declaration) -> Operator | None:
 
 def positional(function: Callable[..., object]) -> list[inspect.Parameter]:
     """Return the parameters that can be given by position; an object of C code may tell none."""
+    return [one for one in _parameters(function) if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+
+
+def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
     try:
-        parameters = inspect.signature(function).parameters.values()
+        return list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return []
-    return [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
 
-def call(code: Code, function: Callable[..., object], case: Case, framework: str) -> Call:
+def call(
+    code: Code,
+    function: Callable[..., object],
+    case: Case,
+    framework: str,
+    own_names: Mapping[str, str] = MappingProxyType({}),
+) -> Call:
     """Return how a case calls the function. Raises `Unsupported` for a framework or an attribute that it does not take.
 
-    A function that implements an operator gets the operator's arguments by position; an attribute that it does not take
-    must have the value of the operator's own cases, since it can only compute that.
+    A function that implements an operator gets the operator's arguments by position, under `own_names` of the framework
+    too; one that does not say which it takes gets the inputs. An attribute that it does not take must have the value of
+    the operator's own cases, since it can only compute that.
     """
     declaration = declaration_of(function)
     if declaration.frameworks and framework not in declaration.frameworks:
@@ -197,7 +213,8 @@ def call(code: Code, function: Callable[..., object], case: Case, framework: str
             slug="other_framework",
         )
     definition = _definition(declaration) or catalog().get(case.operator)
-    names = neutral_names(function, declaration, definition) or _by_place(function, case)
+    names = neutral_names(function, declaration, definition, own_names)
+    names = names or _by_place(function, case if definition is None else replace(case, attributes={}))
     if definition is not None:
         usual = definition.case("common")
         for name, value in case.attributes.items():
@@ -208,7 +225,9 @@ def call(code: Code, function: Callable[..., object], case: Case, framework: str
                 )
     present = {*case.inputs, *case.attributes}
     arguments = {own: Parameter(own, neutral=neutral) for own, neutral in names.items() if neutral in present}
-    order = [parameter.name for parameter in positional(function)] or list(arguments)
+    parameters, by_place = _parameters(function), [parameter.name for parameter in positional(function)]
+    takes_any = not by_place and (not parameters or any(one.kind is one.VAR_POSITIONAL for one in parameters))
+    order = list(arguments) if takes_any else by_place
     leading = list(takewhile(arguments.__contains__, order))
     rest = tuple(parameter for own, parameter in arguments.items() if own not in leading)
     changes = (names[own] for own in mutates(function) if own in names)

@@ -62,7 +62,7 @@ class Names:
         path = trial.side.implementation
         binding = bindings.get(trial.case.operator)
         if isinstance(path, Code):
-            return code.call(path, self._load(path), trial.case, self._backend.name)
+            return self._call_code(path, trial.case)
         if isinstance(path, SuiteCode):
             return self._suite(path).call(trial.case)
         if isinstance(path, ProblemCode):
@@ -76,6 +76,11 @@ class Names:
             return binding
         why = binding.reason if isinstance(binding, Missing) else NOT_BOUND
         raise Unsupported(f"{self._backend.name} has no `{trial.case.operator}`: {why}", slug="no_such_operator")
+
+    def _call_code(self, path: Code, case: Case) -> Call:
+        binding = self._backend.bindings().get(case.operator)
+        own_names = binding.own_names if isinstance(binding, Call) else {}
+        return code.call(path, self._load(path), case, self._backend.name, own_names)
 
     def describe(self, name: str | Code | SuiteCode | None) -> Meaning:
         """Say what a name means here: a neutral operator's binding, a bound path, or any existing function."""
@@ -223,7 +228,7 @@ class Names:
         definition = catalog().get(trial.case.operator)
         case = self._small(path, function, trial, definition)
         other = self.reference(trial, case)
-        return None if other is None else CheckPair(case, code.call(path, function, case, self._backend.name), *other)
+        return None if other is None else CheckPair(case, self._call_code(path, case), *other)
 
     def reference(self, trial: Trial, case: Case) -> tuple[Call, str] | None:
         """Return the function that should compute of a case the same as the user's own code, and whose it is."""
@@ -233,8 +238,7 @@ class Names:
         function = self._load(path)
         reference = declaration_of(function).reference
         if reference is not None:
-            own = code.call(path, function, case, self._backend.name)
-            return replace(own, function=reference), "its reference"
+            return replace(self._call_code(path, case), function=reference), "its reference"
         binding = self._backend.bindings().get(trial.case.operator)
         if definition is None or definition.random or not isinstance(binding, Call):
             return None

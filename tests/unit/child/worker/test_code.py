@@ -140,6 +140,28 @@ def test_leading_parameters_go_by_position_and_the_others_by_name() -> None:
     assert made.function is function
 
 
+def test_a_parameter_may_be_called_as_the_framework_calls_the_argument() -> None:
+    def drop_in(input, *, dim, dtype=None):  # type: ignore[no-untyped-def]
+        return input
+
+    names = {"input": "data", "dim": "axis", "other": "rhs"}
+    made = call(PATH, drop_in, Case("softmax", {"data": TensorSpec((2,))}, {"axis": 0}), "torch", names)
+    assert [(one.own, one.neutral) for one in made.positional] == [("input", "data")]
+    assert [(one.own, one.neutral) for one in made.keywords] == [("dim", "axis")]
+    with pytest.raises(CodeError, match="the parameter `dim`"):
+        call(PATH, drop_in, Case("softmax", {"data": TensorSpec((2,))}, {"axis": 0}), "torch")
+
+
+def test_a_function_that_does_not_say_what_it_takes_gets_the_inputs_of_an_operator() -> None:
+    case = neutral("softmax").case("small")
+    for function in (lambda *arguments: arguments, lambda *arguments, **more: arguments, print):
+        made = call(PATH, function, case, "torch")
+        assert [one.neutral for one in made.positional] == ["data"]
+        assert not made.keywords
+    of_nobody = call(PATH, print, Case("mine:f", {"x": TensorSpec((2,))}, {"n": 1}), "torch")
+    assert [one.neutral for one in of_nobody.positional] == ["x", "n"]
+
+
 def test_an_attribute_that_the_function_cannot_compute_is_a_skip() -> None:
     @operator(implements="softmax")
     def softmax(x):  # type: ignore[no-untyped-def]
