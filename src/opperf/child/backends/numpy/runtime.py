@@ -145,8 +145,9 @@ class NumpyBackend(Backend):
         return np.frombuffer(memory, self.dtype(spec.dtype)).reshape(spec.shape)
 
     def address(self, tensor: Any) -> int:
-        """Return where the elements lie."""
-        return int(tensor.__array_interface__["data"][0])
+        """Return where the elements lie; the interface of a scalar is that of a copy which is gone by then."""
+        array = tensor if isinstance(tensor, np.ndarray) else np.frombuffer(tensor, tensor.dtype)
+        return int(array.__array_interface__["data"][0])
 
     def byte_strides(self, tensor: Any) -> Sequence[int]:
         """Return the strides as NumPy has them."""
