@@ -2,11 +2,13 @@
 
 A candidate may approximate small numbers, add in half precision, sort what is sorted, remember what it has seen, or
 look at a few elements to tell inputs apart. Whatever is drawn lies where the tensor's description says that values
-lie: in its range, whole where they are whole, positive definite where it asks for that.
+lie: in its range, whole where they are whole, positive definite where it asks for that. Where it says no range, some
+values are larger than usual.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,19 +19,22 @@ from opperf.domain.tensor import SPARSE, SPD, STRING, TensorSpec, is_whole, zero
 
 #: By how many powers of two magnitudes differ, the number of clusters, and the width of each as a share of the range.
 OCTAVES, CLUSTERS, WIDTH = 24, 8, 1e-3
+#: Up to which numbers are large, as a share of the one whose exponential is the largest of the type: a few have none.
+LARGE = 1.1
 #: The share of elements that are at the edges of their type.
 EDGE_SHARE = 0.25
 #: Distributions whose values are drawn in other ways too; the others are what the case is about.
 OPEN = ("uniform", "normal")
 KINDS = (
-    "plain", "magnitudes", "spike", "positive", "mixed", "sorted", "clustered", "constant_rows", "edges",
+    "plain", "magnitudes", "spike", "positive", "mixed", "sorted", "clustered", "constant_rows", "large", "edges",
 )  # fmt: skip
 
 
 def kinds(spec: TensorSpec) -> tuple[str, ...]:
     """Return the ways of drawing that make sense for a tensor, the plain one first.
 
-    `edges` are for problems that declare them: not every reference is defined for the largest number.
+    `edges` are for problems that declare them: not every reference is defined for the largest number. `large` are for
+    those that declare no range: what takes values for small is wrong.
 
     >>> kinds(TensorSpec((4, 4), "int64", range=(0, 9)))
     ('plain', 'sorted', 'clustered', 'constant_rows')
@@ -47,6 +52,7 @@ def kinds(spec: TensorSpec) -> tuple[str, ...]:
         "sorted": not spec.dtype.startswith("complex"),
         "clustered": spec.dtype != "bool",
         "constant_rows": len(spec.shape) > 0,
+        "large": real and spec.range is None,
         "edges": real and low <= 0 < high,
     }
     return tuple(kind for kind in KINDS if sense[kind])
@@ -98,7 +104,7 @@ def _draw_part(spec: TensorSpec, kind: str, generator: np.random.Generator, *, s
     values = (_plain if kind == "plain" else _WAYS[kind])(spec, generator)
     dtype = part(spec.dtype)
     if roundoff(dtype):
-        return narrow(_below_top(values, spec) if spec.values in OPEN else values, dtype)
+        return narrow(_below_top(values, spec) if spec.values in OPEN and kind != "large" else values, dtype)
     return values.astype(storage(dtype), copy=False)
 
 
@@ -239,6 +245,12 @@ def _constant_rows(spec: TensorSpec, generator: np.random.Generator) -> Array:
     return np.ascontiguousarray(np.broadcast_to(values[..., :1], spec.shape))
 
 
+def _large(spec: TensorSpec, generator: np.random.Generator) -> Array:
+    """Return numbers of both signs, most of them far beyond the usual range."""
+    top = LARGE * math.log(largest(part(spec.dtype)))
+    return _uniform(spec, generator, (-top, top))
+
+
 def _edges(spec: TensorSpec, generator: np.random.Generator, *, special: bool) -> Array:
     """Return numbers of the kind, a quarter of which are zeros of both signs, and the ends of what the type holds.
 
@@ -273,4 +285,5 @@ _WAYS: Mapping[str, Callable[[TensorSpec, np.random.Generator], Array]] = {
     "sorted": _sorted,
     "clustered": _clustered,
     "constant_rows": _constant_rows,
+    "large": _large,
 }

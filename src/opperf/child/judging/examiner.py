@@ -17,7 +17,7 @@ from opperf.child.judging import draws, dummies
 from opperf.child.judging.elements import Array, decode, encode, roundoff, storage
 from opperf.child.judging.slots import Area, Calls, bind_slot, bind_tensors, one_call
 from opperf.child.judging.stand import check_numbers, outlined
-from opperf.child.judging.symptoms import PLAIN, Mistake, symptom
+from opperf.child.judging.symptoms import PLAIN, Mistake, parts_of, symptom
 from opperf.child.judging.tolerance import (
     Difference,
     Expected,
@@ -25,6 +25,7 @@ from opperf.child.judging.tolerance import (
     count_terms,
     difference,
     measure_moves,
+    roughly,
     settle,
     settle_least,
 )
@@ -50,16 +51,20 @@ FEW_EARLIER = 3
 UNSTEADY = 2.0**-6
 #: What the inputs of a slot are called that are those of another but for a few elements, and how many.
 VARY, FEW_CHANGED = "vary", 3
+#: Values beyond those that somebody has declared: not every reference takes them.
+LARGE = "large"
 
 
 @dataclass
 class Sheet:
     """What is right of a slot: what the reference returns, and, once that was not enough to tell, more.
 
-    `truth` is what it returns in float64, and `least` are bounds that hold whatever the inputs' roundoff does.
+    `truth` is what it returns in float64, and `least` are bounds that hold whatever the inputs' roundoff does. Where it
+    `is_rough`, gross errors alone count: nobody has declared such values.
     """
 
     own: Sequence[HostValue]
+    is_rough: bool = False
     truth: Sequence[Array] = ()
     least: Expected | None = None
     expected: Expected | None = None
@@ -133,6 +138,7 @@ class Examiner:
             self._before.setdefault(slot, []).insert(0, self._contents(slot))
 
     def _fill(self, slot: int, kind: str) -> None:
+        """Write values into a slot; plain ones where the reference makes no finite numbers of large ones."""
         drawn_values = self._own_values()
         near = self._generator.integers(min(FIRST_SLOTS, self._area.geometry.slots)) if kind == VARY else 0
         for i, spec in enumerate(self._specs):
@@ -143,6 +149,13 @@ class Examiner:
             else:
                 values = self._near_copy(int(near), i, spec) if kind == VARY else self._values_of(spec, kind)
                 self._write(slot, i, values)
+        if kind == LARGE and drawn_values is None and any(LARGE in draws.kinds(spec) for spec in self._specs):
+            with suppress(Exception):  # there may be no result for them
+                if all(np.isfinite(one).all() for one in self._sheet(slot).values):
+                    self._sheets[slot].is_rough = True
+                    return
+            self._sheets.pop(slot, None)
+            self._fill(slot, "plain")
 
     def _values_of(self, spec: TensorSpec, kind: str) -> Array:
         return draws.draw(spec, kind if kind in draws.kinds(spec) else "plain", self._generator)
@@ -235,7 +248,8 @@ class Examiner:
             moves = measure_moves(exact, sheet.truth, self._arrays(slot), roundoffs, self._generator)
             terms = self._terms[self._trial.case.id]
             every = Moves(tuple(sheet.truth), tuple(moves), tuple(roundoffs), terms)
-            sheet.expected = settle(every, sheet.values, sheet.dtypes)
+            expected = settle(every, sheet.values, sheet.dtypes)
+            sheet.expected = roughly(expected) if sheet.is_rough else expected
         return sheet.expected
 
     def try_dummies(self) -> replies.Passing:
@@ -333,7 +347,7 @@ class Examiner:
         """Return the symptom of a result that belongs to inputs of another call, or in part to an earlier one."""
         names = [name for name, _ in tensors(self._trial.case)]
         for earlier in map(self._widened, self._before.get(slot, ())[:FEW_EARLIER]):
-            for places in _parts(len(arrays)):
+            for places in parts_of(len(arrays)):
                 mixed = [(earlier if i in places else arrays)[i] for i in range(len(arrays))]
                 if self._is_of(mixed, mistake):
                     parts = " and ".join(f"`{names[i]}`" for i in places)
@@ -348,17 +362,6 @@ class Examiner:
         with suppress(Exception):
             return mistake.belongs_to(self._exact(arrays))
         return False
-
-
-def _parts(count: int) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to take some of the inputs of a call: each alone, and all but each.
-
-    >>> [*_parts(2)], [*_parts(3)], [*_parts(1)]
-    ([(0,), (1,)], [(0,), (1,), (2,), (1, 2), (0, 2), (0, 1)], [])
-    """
-    alone = [(i,) for i in range(count)] if count > 1 else []
-    but_one = [tuple(j for j in range(count) if j != i) for i in range(count)] if count > 2 else []
-    yield from [*alone, *but_one]
 
 
 def _first_wrong(values: Sequence[Array], expected: Expected) -> Difference | None:

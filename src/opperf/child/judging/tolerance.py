@@ -158,6 +158,14 @@ def settle_least(truth: Sequence[Array], results: Sequence[Array], dtypes: Seque
     return Expected(tuple(value for value, _ in pairs), tuple(bound for _, bound in pairs), tuple(dtypes))
 
 
+def roughly(expected: Expected) -> Expected:
+    """Widen bounds to where gross errors alone count: those that are some beside the largest element too."""
+    bounds = []
+    for values, bound, dtype in zip(expected.values, expected.bounds, expected.dtypes):
+        bounds.append(np.maximum(bound, FLOOR_ANY * roundoff(dtype) * _finite_size(values).max(initial=0.0)))
+    return Expected(expected.values, tuple(bounds), expected.dtypes)
+
+
 def allow(moves: Moves, dtypes: Sequence[str], times: float = 1, leeway: float = 0) -> Expected:
     """Return the expected result where no own error of a reference is known, and how far each element may be off.
 
@@ -289,7 +297,9 @@ def _settle(truth: Array, result: Array, move: Array, dtype: str, terms: float) 
     if not unit:
         return truth, np.zeros(truth.shape) if is_exact else np.maximum(move, error)
     size = _finite_size(truth)
-    last_places, move = unit * size + smallest(dtype), np.zeros(truth.shape) if is_exact else _share(move, terms)
+    last_places, move = unit * size + smallest(dtype), _share(move, terms)
+    if is_exact:  # of sums by luck, where roundoffs move them far: the mean of equal numbers is one of them
+        move = np.where((terms >= FEW_TERMS) & (move > TIMES * last_places), move, 0.0)
     units = last_places + move
     ratios = error / units
     usual = max(1.0, _quantile(ratios, 0.5))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import Any
 
@@ -116,6 +117,16 @@ def test_structure_is_what_it_is_called(generator: np.random.Generator) -> None:
     assert (np.diff(draw(spec, "sorted", generator).reshape(-1)) >= 0).all()
     assert (np.ptp(draw(spec, "constant_rows", generator), axis=1) == 0).all()
     assert len(np.unique(draw(spec, "clustered", generator).round(2))) < 24
+
+
+def test_large_numbers_have_exponentials_beyond_their_type(generator: np.random.Generator) -> None:
+    def check(dtype: str) -> None:
+        values = numbers(TensorSpec((4000,), dtype), "large", generator).real
+        for most in (values.max(), -values.min()):
+            assert math.log(largest(dtype)) < most < 1.2 * math.log(largest(dtype))
+
+    check_each(["float16", "bfloat16", "float32", "float64", "complex64"], check)
+    assert "large" not in kinds(TensorSpec((4,), range=(-2.0, 2.0)))
 
 
 def test_edges_are_those_of_the_type_and_special_ones_only_where_asked_for(generator: np.random.Generator) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,22 @@ def test_a_result_that_is_off_is_none_of_other_inputs_which_differ_in_a_few_elem
     assert problem.inspect(2, lambda data: softmax(data) * 1.0005).slug == "precision"
 
 
+def test_values_are_large_where_the_reference_makes_finite_numbers_of_them() -> None:
+    for operator, is_large in (("softmax", True), ("exp", False)):
+        problem = Problem(Case(operator, SOFTMAX.inputs, SOFTMAX.attributes if is_large else {}))
+        problem.examiner.answer(Draw((1, 2), ("large", "plain")))
+        assert [problem.inputs(slot)[0].max() > 1 for slot in (1, 2)] == [is_large, False]
+        assert not problem.inspect(1, softmax if is_large else np.exp).wrong
+
+
+def test_of_large_values_gross_errors_alone_count(problem: Problem) -> None:
+    problem.examiner.answer(Draw((1, 2), ("large", "large")))
+    assert not problem.inspect(1, lambda data: np.where(softmax(data) < 1e-6, 0, softmax(data))).wrong
+    assert problem.inspect(1, lambda data: np.where(softmax(data) < 1e-2, 0, softmax(data))).wrong
+    with np.errstate(all="ignore"):
+        assert problem.inspect(2, lambda data: np.exp(data) / np.exp(data).sum(-1, keepdims=True)).wrong
+
+
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_result_that_remembers_one_input_is_told_with_its_name(place: int) -> None:
     problem = Problem(ADD)
@@ -134,6 +151,12 @@ def test_it_is_known_whether_results_of_the_reference_lie_in_an_input() -> None:
     reshape = Case("reshape", {"data": TensorSpec(SHAPE)}, {"shape": (40, 24)})
     for case, in_input in ((reshape, True), (ADD, False)):
         assert [one.in_input for one in Problem(case).examiner.outlines.tensors] == [in_input]
+
+
+def test_numbers_of_numpy_lie_where_they_are() -> None:
+    backend, results = NumpyBackend(Side("numpy")), [np.float32(3), np.float32(4), np.ones((), np.float32)]
+    places = [backend.address(one) for one in results]
+    assert [ctypes.c_float.from_address(place).value for place in places] == [3, 4, 1]
 
 
 def test_a_reference_that_returns_a_number_beside_its_tensors_is_refused() -> None:

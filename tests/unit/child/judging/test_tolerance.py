@@ -181,6 +181,19 @@ def test_results_that_are_not_rounded_have_the_inputs_last_bits_and_no_leeway_fo
     assert refused(np.floor(data * (1 - SINGLE)), expected) == 9
 
 
+def test_a_reference_that_is_exact_by_luck_leaves_others_what_roundoffs_of_the_inputs_move() -> None:
+    def normalize(rows: Any) -> Any:
+        gaps = rows - rows.mean(-1, keepdims=True)
+        return gaps / np.sqrt((gaps * gaps).mean(-1, keepdims=True) + 1e-5) + 1
+
+    rows = np.repeat(values(32, 1).astype("f").astype(float), 256, 1)
+    own = np.ones(rows.shape)
+    expected = wanted(normalize, rows, own=own)
+    error = 2.0**-24 / np.sqrt(1e-5)  # of a mean that is off by its last place
+    assert not refused(own + error * np.abs(rows), expected)
+    assert refused(own + 100 * error, expected)
+
+
 def test_whole_numbers_and_booleans_are_exact() -> None:
     data = np.arange(20) * 3
     cases: list[tuple[Function, str]] = [(lambda a: a // 2, "int64"), (lambda a: a > 9, "bool")]
