@@ -98,7 +98,9 @@ class Stand:
         """Say how the tensors of the last result lie."""
         if self._results:
             self._example = self._results[-1]
-        return replies.Outlines(tuple(outlined(self._backend, leaf) for leaf in self._backend.leaves(self._example)))
+        leaves = self._backend.leaves(self._example)
+        kind = "" if leaves else type(self._example).__name__
+        return replies.Outlines(tuple(outlined(self._backend, leaf) for leaf in leaves), kind)
 
 
 def _calls_of(backend: Backend, names: Names, request: requests.Stand) -> Calls:

@@ -217,9 +217,10 @@ class Outlined(Exact):
 
 @dataclass(frozen=True)
 class Outlines(Exact):
-    """The tensors of a result, in order."""
+    """The tensors of a result, in order; the class of one that holds none."""
 
     tensors: tuple[Outlined, ...]
+    kind: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,25 @@ from opperf.domain.problem import OpenedProblem
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.documents.candidates import Evidence
 from opperf.parent.measuring.judge.bench import FEW_SLOTS, Bench
-from opperf.parent.measuring.judge.failing import Failing, check_outlines, check_places, failure_of, inspect, with_slug
+from opperf.parent.measuring.judge.failing import (
+    Failing,
+    check_outlines,
+    check_places,
+    failing_at_first,
+    failure_of,
+    inspect,
+    with_slug,
+)
 from opperf.parent.measuring.judge.seat import Seat
 
 #: Of a problem, so many cases are checked that its files list, but for the one that is timed, and that they do not.
 MOST_LISTED, MOST_HIDDEN = 3, 2
 #: How values are distributed of which a case is checked, in turn: those of the case, and then harder ones.
-KINDS = ("plain", "magnitudes", "spike", "positive", "mixed", "sorted", "clustered", "constant_rows", "vary")
+KINDS = (
+    "plain", "magnitudes", "spike", "positive", "mixed", "sorted", "clustered", "constant_rows", "large", "vary",
+)  # fmt: skip
+#: Of what is constant.
+HARDER = KINDS[1:-2]
 
 
 @dataclass(frozen=True)
@@ -100,32 +112,38 @@ class Checks:
         return [[stage] for stage in self.stages] if self._bench.constant else [self.stages]
 
     def check(
-        self, seat: Seat, trial: Trial, stages: Sequence[Stage], reach: Callable[[str], object]
-    ) -> list[Evidence]:
-        """Check a candidate at some stages, and return what is worth telling of one that is right; raises `Failing`.
+        self,
+        seat: Seat,
+        trial: Trial,
+        stages: Sequence[Stage],
+        reach: Callable[[str], object],
+        remarks: list[Evidence],
+    ) -> None:
+        """Check a candidate at some stages, and add what is worth telling of one that is right; raises `Failing`.
 
-        `reach` is called with `load`, `tiny` and `size` when that is over.
+        `reach` is called with `load`, `tiny` and `size` when that is over. One that was written for some sizes may
+        raise at any but the one that is timed.
         """
-        remarks: list[Evidence] = []
         for stage in stages:
+            is_other = stage.name == "other"
             try:
                 self._check(seat, trial, stage, reach)
-                if stage.name != "other":
+                if not is_other:
                     reach(stage.name)
             except OpperfError as error:
                 failing = failure_of(error, stage.name, stage.case)
-                if stage.name != "other":
-                    raise failing from error
-                if failing.evidence.slug != "fails":
+                fails = failing.evidence.slug == "fails"
+                if is_other and not fails:
                     raise with_slug(failing, "listed_sizes_only", "; at the size that is timed it is right") from error
+                if stage.case == self._bench.trial.case or not (is_other or (fails and seat.worker.alive)):
+                    raise failing_at_first(failing, remarks) from error
                 remarks.append(replace(failing.evidence, slug="listed_sizes_only"))
                 if not seat.worker.alive:  # there is nobody to call at the other size
                     break
-        return remarks
 
     def _check(self, seat: Seat, trial: Trial, stage: Stage, reach: Callable[[str], object]) -> None:
         bench = self._bench
-        constant = random.SystemRandom().choice(KINDS[1:-1]) if stage.harder else "plain"
+        constant = random.SystemRandom().choice(HARDER) if stage.harder else "plain"
         bench.lay(stage.case, FEW_SLOTS, constant)
         try:
             seat.take(replace(trial, case=stage.case), bench.geometry)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle, pairwise
+from pathlib import Path
 
 from opperf.domain.case import Case
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
@@ -39,6 +41,8 @@ PLAIN = "wrong_values"
 UNTOLD = (PLAIN, "copies_an_input")
 #: Characters of a name that is a candidate's own.
 LONGEST = 80
+#: What a message of Python names: a module, or a file.
+QUOTED = re.compile(r"'([^'\n]{1,500})'")
 
 
 class Failing(OpperfError):
@@ -84,6 +88,9 @@ def check_outlines(bench: Bench, seat: Seat, stage: str) -> None:
         return Failing(Evidence(slug, text, stage, bench.case))
 
     mine, others = seat.outlines, bench.outlines
+    if not mine and others and seat.kind.isidentifier():
+        text = f"it returns `{seat.kind[:LONGEST]}`, which holds no tensor of {bench.trial.side.framework}"
+        raise failing("other_type", text)
     if len(mine) != len(others):
         raise failing("other_shape", f"it returns {plural(len(mine), 'tensor')}, and the reference {len(others)}")
     for place, (outline, expected) in enumerate(zip(mine, others)):
@@ -173,6 +180,23 @@ def _right_later(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int
         if freezer.waiting_ns() - waiting < READY * LATER * 1e9:
             break
     return None
+
+
+def missing_file(failing: Failing, file: Path) -> Failing:
+    """Return the failure of a candidate that misses what lies beside its file, which its room does not hold."""
+    for name in QUOTED.findall(failing.message) if failing.slug in ("load", "fails") else ():
+        places = (file.parent / name, file.parent / f"{name.partition('.')[0]}.py")
+        missed = next((path for path in places if path.parent == file.parent and path.is_file()), None)
+        if missed is not None and missed.name != file.name:
+            text = f"`{missed.name}` lies beside it, and its room holds its own file, or the package that it is in"
+            return Failing(replace(failing.evidence, message=f"{failing.message}. {text} (`__init__.py`)"))
+    return failing
+
+
+def failing_at_first(failing: Failing, remarks: Sequence[Evidence]) -> Failing:
+    """Return the failure of a candidate that raises at each size: at the smallest, of which a remark was made."""
+    first = next((one for one in remarks if one.stage == "tiny"), None)
+    return failing if first is None or failing.slug != "fails" else Failing(replace(first, slug="fails"))
 
 
 def with_slug(failing: Failing, slug: str, text: str = "") -> Failing:

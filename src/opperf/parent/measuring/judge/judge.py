@@ -32,7 +32,7 @@ from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, log_ratios
 from opperf.parent.measuring.judge.bench import FEW_SLOTS, Bench
 from opperf.parent.measuring.judge.checks import Checks
-from opperf.parent.measuring.judge.failing import Failing, failure_of, verdict_of
+from opperf.parent.measuring.judge.failing import Failing, failure_of, missing_file, verdict_of
 from opperf.parent.measuring.judge.match import Log, starter
 from opperf.parent.measuring.judge.quiet import Quiet
 from opperf.parent.measuring.judge.turns import saves_little, tells_little
@@ -160,14 +160,14 @@ class Judge:
             with self._quiet.shared():
                 self._bench.stands.keep([base.side, trial.side, after.side])
                 self._bench.stands.prepare([trial.side, after.side])
-                remarks = self._check(trial, lambda stage: stages.setdefault(stage, time.monotonic()))
+                remarks, writable = self._check(trial, lambda stage: stages.setdefault(stage, time.monotonic()))
         except Failing as failing:
             return self._judged(candidate, verdict_of(failing.evidence), failing.message, (failing.evidence,))
         stages["right"] = time.monotonic()
         log = Log()
         self._note(f"{candidate}: is it faster?")
         with self._quiet.alone():
-            contest = self._time(base, trial, log)
+            contest = self._time(base, trial, log, writable=writable)
         if log.looked is not None:
             stages["look"] = log.looked
         if len(log.slowed) >= LEAST_PAIRS:
@@ -197,18 +197,27 @@ class Judge:
             ran = what_ran(self._bench.stands, trial, self._terms.settings.seed)
         return replace(judged, ran=ran, reference_ran=self._reference_ran)
 
-    def _check(self, trial: Trial, reach: Callable[[str], object]) -> list[Evidence]:
-        """Check a candidate; one that crashes is tried again with inputs that may be written."""
+    def _check(self, trial: Trial, reach: Callable[[str], object]) -> tuple[list[Evidence], bool]:
+        """Check a candidate, and say whether it wants inputs that may be written; one that fails is tried with them.
+
+        What it writes there stays in its process, in the place of all later values: who is right with them has written
+        nothing, and only asked for leave, as some interfaces do. What is constant has no later values.
+        """
         try:
-            return self._check_in(trial, reach)
+            return self._check_in(trial, reach), False
         except Failing as failing:
-            if failing.slug != "fails":
+            if failing.slug not in ("fails", "changes_inputs"):
                 raise
+            is_told = failing.slug == "changes_inputs"
             try:
-                self._check_in(trial, reach, writable=True)
-            except Failing as again:  # what it has written stays: later calls may be wrong for that
-                if again.slug in (failing.slug, "fails"):
+                remarks = self._check_in(trial, reach, writable=True)
+                if not self._bench.constant:
+                    return remarks, True
+            except Failing as again:
+                if is_told or again.slug == "fails":
                     raise failing from None
+            if is_told:
+                raise
             text = f"it writes to its inputs, which are read-only: {failing.message}"
             raise Failing(replace(failing.evidence, slug="changes_inputs", message=text)) from failing
 
@@ -218,17 +227,22 @@ class Judge:
             seat = self._bench.stands.take(trial.side)
             seat.writable = writable
             try:
-                remarks += self._checks.check(seat, trial, stages, reach)
+                self._checks.check(seat, trial, stages, reach, remarks)
             except OpperfError as error:
-                raise failure_of(error, "load", None) from error
+                failing = failure_of(error, "load", None)
+                code = trial.side.implementation
+                if self._bench.room and isinstance(code, Code):
+                    failing = missing_file(failing, Path(code.name.rpartition(":")[0]))
+                raise failing from error
             finally:
                 self._bench.stands.end(seat)
         return remarks
 
-    def _time(self, base: Trial, new: Trial, log: Log) -> Contest:
+    def _time(self, base: Trial, new: Trial, log: Log, *, writable: bool) -> Contest:
         settings = replace(self._terms.settings, check=UNCHECKED)
         band = self._terms.rule.for_operator(base.case.operator).band
-        comparing = Comparing(settings, self._terms.rule, self._note, duel=starter(self._bench, log, band))
+        duel = starter(self._bench, log, band, writable=writable)
+        comparing = Comparing(settings, self._terms.rule, self._note, duel=duel)
         comparing.follow(self._terms.progress)
         contest = comparing.contest(base, new, base)
         comparing.run([contest])

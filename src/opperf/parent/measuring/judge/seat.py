@@ -94,6 +94,8 @@ class Seat:
         #: What stops the child while it imports.
         self._import: Freezer | None = None
         self.outlines: tuple[Outlined, ...] = ()
+        #: The class of a result without tensors.
+        self.kind = ""
         #: The call of the last turn whose result stays when others are lined up.
         self._keep: int | None = None
 
@@ -197,7 +199,8 @@ class Seat:
 
     def outline(self) -> tuple[Outlined, ...]:
         """Ask how the tensors of a result lie; every result of these inputs has to lie so."""
-        self.outlines = self._ask(Outline()).tensors
+        answer = self._ask(Outline())
+        self.outlines, self.kind = answer.tensors, answer.kind
         return self.outlines
 
     def explain(self, request: Explain) -> Explanation:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +14,7 @@ from opperf.domain.message.replies import Outlined
 from opperf.parent.documents.candidates import Evidence, Speed
 from opperf.parent.documents.comparison import Verdict
 from opperf.parent.measuring.judge.checks import Checks, Stage
-from opperf.parent.measuring.judge.failing import Failing, check_outlines, check_places
+from opperf.parent.measuring.judge.failing import Failing, check_outlines, check_places, missing_file
 from opperf.parent.measuring.judge.judge import doubt_of
 from opperf.parent.measuring.judge.match import Log
 from opperf.parent.measuring.judge.turns import Savings
@@ -25,7 +27,8 @@ WIDE = Outlined((256, 512), "float32", (400 * 2048, 4))
 
 
 def bench(*outlines: Outlined) -> Any:
-    return SimpleNamespace(case=CASE, outlines=outlines)
+    trial = SimpleNamespace(case=CASE, side=SimpleNamespace(framework="torch"))
+    return SimpleNamespace(case=CASE, outlines=outlines, trial=trial)
 
 
 def seat(*outlines: Outlined, lies_in_inputs: bool = False) -> Any:
@@ -50,19 +53,88 @@ def test_a_result_lies_in_an_input_only_where_that_of_the_reference_does() -> No
         check_places(bench(PLAIN), seat(PLAIN, lies_in_inputs=True), turned, "timed")
 
 
+def refusing(*sizes: str, dies: bool = False) -> tuple[Any, Any, list[str]]:
+    """Return a check that raises at these stages, a seat, and the list of stages that were asked for."""
+    asked: list[str] = []
+
+    def check(_: Checks, seat: Any, trial: Any, stage: Stage, reach: Any) -> None:
+        asked.append(stage.name)
+        if stage.name in sizes:
+            seat.worker.alive = not dies
+            raise Failing(Evidence("fails", f"no {stage.name}", stage.name, stage.case))
+
+    return check, SimpleNamespace(worker=SimpleNamespace(alive=True)), asked
+
+
+def check_all(seat: Any) -> list[Evidence]:
+    """Check at a small size, at the one that is timed and at two beside it, and return the remarks."""
+    checks, remarks = object.__new__(Checks), list[Evidence]()
+    checks._bench = bench(PLAIN)
+    stages = [Stage("tiny", Case("flop")), Stage("size", CASE), *[Stage("other", Case("flap"))] * 2]
+    trial: Any = None
+    checks.check(seat, trial, stages, lambda _: None, remarks)
+    return remarks
+
+
 def test_who_dies_at_one_size_beside_it_is_not_asked_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Stage] = []
-    child = SimpleNamespace(worker=SimpleNamespace(alive=True))
+    check, child, asked = refusing("other", dies=True)
+    monkeypatch.setattr(Checks, "_check", check)
+    (remark,) = check_all(child)
+    assert (remark.slug, asked) == ("listed_sizes_only", ["tiny", "size", "other"])
 
-    def die(_: Checks, seat: Any, trial: Any, stage: Stage, reach: Any) -> None:
-        asked.append(stage)
-        seat.worker.alive = False
-        raise Failing(Evidence("fails", "the child was killed by SIGSEGV", stage.name, CASE))
 
-    monkeypatch.setattr(Checks, "_check", die)
-    every = [Stage("other", CASE)] * 2
-    (remark,) = Checks.check(object.__new__(Checks), child, None, every, lambda _: None)  # type: ignore[arg-type]
-    assert (remark.slug, len(asked)) == ("listed_sizes_only", 1)
+def test_who_was_written_for_one_size_may_raise_at_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    check, child, asked = refusing("tiny", "other")
+    monkeypatch.setattr(Checks, "_check", check)
+    assert [(one.stage, one.slug) for one in check_all(child)] == [
+        (name, "listed_sizes_only") for name in ("tiny", "other", "other")
+    ]
+    assert asked == ["tiny", "size", "other", "other"]
+
+
+@pytest.mark.parametrize(("sizes", "told"), [(("tiny", "size"), "no tiny"), (("size",), "no size")])
+def test_who_raises_at_the_size_that_is_timed_fails_at_the_smallest(
+    sizes: tuple[str, ...], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check, child, _ = refusing(*sizes)
+    monkeypatch.setattr(Checks, "_check", check)
+    with pytest.raises(Failing, match=told) as caught:
+        check_all(child)
+    assert caught.value.slug == "fails"
+
+
+def test_who_dies_at_the_small_size_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    check, child, asked = refusing("tiny", dies=True)
+    monkeypatch.setattr(Checks, "_check", check)
+    with pytest.raises(Failing, match="no tiny"):
+        check_all(child)
+    assert asked == ["tiny"]
+
+
+@pytest.mark.parametrize("kind", ["coroutine", "`rm`"])
+def test_what_holds_no_tensor_is_told_by_its_class(kind: str) -> None:
+    returned = seat()
+    returned.kind = kind
+    with pytest.raises(Failing) as caught:
+        check_outlines(bench(PLAIN), returned, "tiny")
+    told = {
+        "coroutine": ("other_type", "it returns `coroutine`, which holds no tensor of torch"),
+        "`rm`": ("other_shape", "it returns 0 tensors, and the reference 1"),
+    }
+    assert (caught.value.slug, caught.value.message) == told[kind]
+
+
+def test_what_a_candidate_misses_beside_its_file_is_told(tmp_path: Path) -> None:
+    for name in ("mine.py", "helper.py", "weights.npy"):
+        (tmp_path / name).touch()
+
+    def told(message: str) -> str:
+        return missing_file(Failing(Evidence("load", message, "load", None)), tmp_path / "mine.py").message
+
+    for text in ("No module named 'helper'", "No module named 'helper.part'", f"no file: '{tmp_path}/weights.npy'"):
+        assert re.search(r"`(helper.py|weights.npy)` lies beside it, and its room holds its own file", told(text)), text
+    for text in ("No module named 'other'", "no file: '/etc/passwd'", "in 'mine.py'", "No module named ''"):
+        assert told(text) == text
 
 
 def doubt(
