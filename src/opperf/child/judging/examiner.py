@@ -355,12 +355,15 @@ class Examiner:
         others = [one for other, several in self._before.items() if other != slot for one in reversed(several)]
         if any(self._is_of(self._widened(contents), mistake) for contents in others[:MOST_OTHERS]):
             return "replays", ": it is the result of other inputs, of an earlier call"
+        slots = [self._arrays(other) for other in range(min(FIRST_SLOTS, self._area.geometry.slots)) if other != slot]
+        if any(self._is_of(one, mistake, in_part=True) for one in (*slots, *self._before.get(slot, ())[:FEW_EARLIER])):
+            return "replays", ": what is wrong is of the result of other inputs"
         return None
 
-    def _is_of(self, arrays: Sequence[Array], mistake: Mistake) -> bool:
+    def _is_of(self, arrays: Sequence[Array], mistake: Mistake, *, in_part: bool = False) -> bool:
         """Whether what is wrong with a result belongs to these inputs."""
         with suppress(Exception):
-            return mistake.belongs_to(self._exact(arrays))
+            return mistake.belongs_to(self._exact(arrays), in_part=in_part)
         return False
 
 

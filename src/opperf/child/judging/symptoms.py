@@ -21,11 +21,12 @@ MOST, FEW = 0.9, 0.01
 GROSS = 0.5
 #: Of shorter axes nobody leaves out the end by a tile: a few wrong elements may lie there by chance.
 LONG = 16
-#: Errors below this share of the values are those of a narrower type, where none is so many times the usual one, and
-#: where at least this share of the elements has some: a type rounds them all.
-NEAR, TIMES_USUAL, ROUNDED = 2.0**-6, 64.0, 0.1
-#: How near the elements of another result are to those of one that belongs to its inputs, and how many of them.
-SAME, NEARLY_ALL = 1e-3, 0.99
+#: Errors below this share of the values are those of a narrower type (one of eight bits rounds by up to as much), where
+#: none is so many times the usual one, and where at least this share of the elements has some: a type rounds them all.
+NEAR, TIMES_USUAL, ROUNDED = 2.0**-4, 64.0, 0.1
+#: How near the elements of another result are to those of one that belongs to its inputs, and how many of them; how
+#: many wrong ones are not so by chance.
+SAME, NEARLY_ALL, MANY = 1e-3, 0.99, 64
 
 
 @dataclass(frozen=True)
@@ -42,15 +43,17 @@ class Mistake:
         """Find where a tensor of a result is wrong."""
         return Mistake(place, result, expected.values[place], ~near_enough(result, expected, place))
 
-    def belongs_to(self, results: Sequence[Array]) -> bool:
+    def belongs_to(self, results: Sequence[Array], *, in_part: bool = False) -> bool:
         """Whether it is another result: near that, and where it is wrong nearer than to what is right.
 
-        Inputs that differ in a few elements have results most of which are right for both.
+        Inputs that differ in a few elements have results most of which are right for both. Of a result that is new
+        `in_part`, only what is wrong has to be the other one.
         """
         other = np.asarray(results[self.place])
         off, gap = _distance(self.result, other), _distance(self.result, self.right)
         near = off <= SAME * np.maximum(np.abs(other), np.finfo(np.float32).tiny)
-        return bool(near.mean() > NEARLY_ALL and (near & ~(off >= gap))[self.wrong].mean() > NEARLY_ALL)
+        is_told = np.count_nonzero(self.wrong) >= MANY if in_part else near.mean() > NEARLY_ALL
+        return bool(is_told and (near & ~(off >= gap))[self.wrong].mean() > NEARLY_ALL)
 
 
 def _distance(left: Array, right: Array) -> Array:

@@ -61,6 +61,8 @@ class Bench:
         #: What stands are told of the case of a problem.
         self.standing: Standing | None = None
         self.case = trial.case
+        #: Whether the candidate wants inputs that it may write, when it is timed.
+        self.writable = False
         environment = EnvironmentSpec.parse(trial.side.environment)
         self._python = interpreter(environment, framework=trial.side.framework, progress=note)
         self._open = ExitStack()

@@ -160,7 +160,8 @@ def _changes(seat: Seat, slot: int) -> bool:
     """Whether two calls with the same values return different bytes: what nobody has written is what was there."""
     seat.line_up((slot, slot))
     turned = seat.go()
-    copies = [bytearray(sum(map(bytes_of, seat.outlines)) + PAGE) for _ in range(2)]
+    spans = [extent(one.shape, one.strides, ITEM_SIZES[one.dtype])[1] for one in seat.outlines]
+    copies = [bytearray(sum(spans)) for _ in range(2)]
     for place, copy in enumerate(copies):
         seat.copy(turned, place, memoryview(copy))
     return copies[0] != copies[1]

@@ -160,14 +160,16 @@ class Judge:
             with self._quiet.shared():
                 self._bench.stands.keep([base.side, trial.side, after.side])
                 self._bench.stands.prepare([trial.side, after.side])
-                remarks, writable = self._check(trial, lambda stage: stages.setdefault(stage, time.monotonic()))
+                remarks, self._bench.writable = self._check(
+                    trial, lambda stage: stages.setdefault(stage, time.monotonic())
+                )
         except Failing as failing:
             return self._judged(candidate, verdict_of(failing.evidence), failing.message, (failing.evidence,))
         stages["right"] = time.monotonic()
         log = Log()
         self._note(f"{candidate}: is it faster?")
         with self._quiet.alone():
-            contest = self._time(base, trial, log, writable=writable)
+            contest = self._time(base, trial, log)
         if log.looked is not None:
             stages["look"] = log.looked
         if len(log.slowed) >= LEAST_PAIRS:
@@ -238,11 +240,10 @@ class Judge:
                 self._bench.stands.end(seat)
         return remarks
 
-    def _time(self, base: Trial, new: Trial, log: Log, *, writable: bool) -> Contest:
+    def _time(self, base: Trial, new: Trial, log: Log) -> Contest:
         settings = replace(self._terms.settings, check=UNCHECKED)
         band = self._terms.rule.for_operator(base.case.operator).band
-        duel = starter(self._bench, log, band, writable=writable)
-        comparing = Comparing(settings, self._terms.rule, self._note, duel=duel)
+        comparing = Comparing(settings, self._terms.rule, self._note, duel=starter(self._bench, log, band))
         comparing.follow(self._terms.progress)
         contest = comparing.contest(base, new, base)
         comparing.run([contest])

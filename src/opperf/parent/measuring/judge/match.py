@@ -70,8 +70,7 @@ WARM_ROUNDS = 2
 #: Turns of empty calls that show what the words cost, and turns of either stand alone that warm it up.
 EMPTY_TURNS, WARM_TURNS = 9, 5
 #: Of the slots of a ring, one in so many has values of another kind than the case's own.
-ONE_IN = 8
-HARDER = ("magnitudes", "spike", "mixed", "positive", "large", "vary")
+ONE_IN, HARDER = 8, ("magnitudes", "spike", "mixed", "positive", "large", "vary")
 #: CPU time of a process tree over wall time, from where on it has used more CPUs than its side has threads.
 MOST_CPUS = 1.25
 #: The share of a turn's CPU time that may come after its word, beyond the reference's and what freezing costs.
@@ -107,20 +106,9 @@ class Match(Pair):
     """
 
     def __init__(
-        self,
-        bench: Bench,
-        log: Log,
-        base: Side,
-        new: Side,
-        generator: random.Random,
-        *,
-        band: float = 0.0,
-        writable: bool = False,
+        self, bench: Bench, log: Log, base: Side, new: Side, generator: random.Random, *, band: float = 0.0
     ) -> None:
-        """Start both. Whose log-ratio is within half of the `band` in each pair will not be called faster.
-
-        The candidate may want `writable` inputs.
-        """
+        """Start both. Whose log-ratio is within half of the `band` in each pair will not be called faster."""
         self._bench, self._log, self._band = bench, log, band
         self._random = random.SystemRandom()  # nobody may foresee an order, whatever the seed of the comparison
         self._sides = base, new
@@ -131,7 +119,7 @@ class Match(Pair):
             bench.stands.settle()
             for side in (base, new):
                 self._seats.append(bench.stands.take(side))
-            self._seats[1].writable = writable
+            self._seats[1].writable = bench.writable
         except BaseException:
             self.close()
             raise
@@ -397,10 +385,10 @@ class Match(Pair):
                 self._bench.stands.end(seat)
 
 
-def starter(bench: Bench, log: Log, band: float, *, writable: bool = False) -> Callable[..., Match]:
+def starter(bench: Bench, log: Log, band: float) -> Callable[..., Match]:
     """Return the function that starts the pairs of one candidate, as `Comparing` asks for it."""
 
     def begin(base: Side, new: Side, settings: Settings, note: object, generator: random.Random) -> Match:
-        return Match(bench, log, base, new, generator, band=band, writable=writable)
+        return Match(bench, log, base, new, generator, band=band)
 
     return begin

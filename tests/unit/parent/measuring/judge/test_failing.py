@@ -14,7 +14,7 @@ from opperf.domain.message.replies import Outlined
 from opperf.parent.documents.candidates import Evidence, Speed
 from opperf.parent.documents.comparison import Verdict
 from opperf.parent.measuring.judge.checks import Checks, Stage
-from opperf.parent.measuring.judge.failing import Failing, check_outlines, check_places, missing_file
+from opperf.parent.measuring.judge.failing import Failing, _changes, check_outlines, check_places, missing_file
 from opperf.parent.measuring.judge.judge import doubt_of
 from opperf.parent.measuring.judge.match import Log
 from opperf.parent.measuring.judge.turns import Savings
@@ -109,6 +109,17 @@ def test_who_dies_at_the_small_size_fails(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(Failing, match="no tiny"):
         check_all(child)
     assert asked == ["tiny"]
+
+
+def test_two_results_that_are_views_of_something_larger_are_compared() -> None:
+    rows = Outlined((2, 2), "float32", (16, 4))  # 24 bytes, of which 16 are elements
+    contents = iter([bytes(24), bytes(24), bytes(24), bytes([1] * 24)])
+
+    def copy(turned: Any, place: int, into: memoryview) -> None:
+        into[:24] = next(contents)
+
+    looked_at: Any = SimpleNamespace(outlines=(rows,), line_up=lambda _: None, go=lambda: None, copy=copy)
+    assert [_changes(looked_at, 0) for _ in range(2)] == [False, True]
 
 
 @pytest.mark.parametrize("kind", ["coroutine", "`rm`"])
