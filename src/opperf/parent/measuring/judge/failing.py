@@ -186,8 +186,9 @@ def _right_later(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int
 def missing_file(failing: Failing, file: Path) -> Failing:
     """Return the failure of a candidate that misses what lies beside its file, which its room does not hold."""
     for name in QUOTED.findall(failing.message) if failing.slug in ("load", "fails") else ():
-        places = (file.parent / name, file.parent / f"{name.partition('.')[0]}.py")
-        missed = next((path for path in places if path.parent == file.parent and path.is_file()), None)
+        folder = file.absolute().parent
+        places = (folder / name, folder / f"{name.partition('.')[0]}.py")
+        missed = next((path for path in places if path.parent == folder and path.is_file()), None)
         if missed is not None and missed.name != file.name:
             text = f"`{missed.name}` lies beside it, and its room holds its own file, or the package that it is in"
             return Failing(replace(failing.evidence, message=f"{failing.message}. {text} (`__init__.py`)"))

@@ -135,12 +135,13 @@ def test_what_holds_no_tensor_is_told_by_its_class(kind: str) -> None:
     assert (caught.value.slug, caught.value.message) == told[kind]
 
 
-def test_what_a_candidate_misses_beside_its_file_is_told(tmp_path: Path) -> None:
+def test_what_a_candidate_misses_beside_its_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     for name in ("mine.py", "helper.py", "weights.npy"):
         (tmp_path / name).touch()
 
     def told(message: str) -> str:
-        return missing_file(Failing(Evidence("load", message, "load", None)), tmp_path / "mine.py").message
+        return missing_file(Failing(Evidence("load", message, "load", None)), Path("mine.py")).message
 
     for text in ("No module named 'helper'", "No module named 'helper.part'", f"no file: '{tmp_path}/weights.npy'"):
         assert re.search(r"`(helper.py|weights.npy)` lies beside it, and its room holds its own file", told(text)), text
