@@ -19,7 +19,8 @@ PLAIN = "wrong_values", ""
 MOST, FEW = 0.9, 0.01
 #: An element that is off by this share of itself has not been computed.
 GROSS = 0.5
-#: Of shorter axes nobody leaves out the end by a tile: a few wrong elements may lie there by chance.
+#: Of shorter axes nobody leaves out the end by a tile, and of tensors a shorter one: a few wrong elements may lie there
+#: by chance.
 LONG = 16
 #: Errors below this share of the values are those of a narrower type (one of eight bits rounds by up to as much), where
 #: none is so many times the usual one, and where at least this share of the elements has some: a type rounds them all.
@@ -69,7 +70,7 @@ def symptom(result: Array, right: Array, bounds: Array, dtype: str) -> tuple[str
         if bad.any() and _flushes(result, right, bad, dtype):
             return "values_only", ": it takes what is below the smallest normal number for zero"
         first = int(np.argmax(bad))
-        if first > 0 and bad[first:].mean() > MOST:
+        if first > 0 and bad[first:].mean() > MOST and bad[first:].size >= LONG:
             return "computes_a_part", f": right up to element {first}, wrong from there on"
         size = np.abs(right)
         if missing := _missing_end(error > GROSS * np.maximum(size, bounds)):

@@ -81,6 +81,9 @@ def test_what_is_not_finite_beside_what_is_right_depends_on_the_values() -> None
     result[4] = 9
     assert slug(result) == "wrong_values"
     assert slug(np.full_like(RIGHT, np.nan)) == "wrong_values"
+    few = RIGHT[:3, :3].copy()
+    few[2, 1:] = np.nan
+    assert slug(few, RIGHT[:3, :3]) == "values_only"
 
 
 def test_zeros_look_like_nothing_in_particular() -> None:
