@@ -53,6 +53,10 @@ class FakePool:
     def begin(self, trial: Trial) -> None:
         self.ahead.append(trial)
 
+    def check_devices(self, sides: Collection[Side]) -> None:
+        """Find the CPU."""
+        assert {side.device for side in sides} == {"cpu"}
+
     def measure(self, trial: Trial, process: int, *, is_last: bool) -> Outcome:
         name = trial.case.operator
         self.events.append((name, process))

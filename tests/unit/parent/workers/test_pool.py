@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from opperf.catalog import operator
-from opperf.domain.errors import OperatorFailure, WorkerFailure
+from opperf.domain.errors import InputError, OperatorFailure, WorkerFailure
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.parent.workers import pool
@@ -115,6 +116,40 @@ def test_what_keeps_a_child_from_starting_ahead_is_the_outcome_of_its_trials(mon
     outcome = own.measure(trial, 0)
     assert outcome.reason is not None
     assert (outcome.status, outcome.reason.slug, len(starts)) == ("failed", "spawn", 1)
+
+
+@pytest.mark.parametrize(
+    ("devices", "message"),
+    [
+        (("xpu:0", "npu:0"), "`null` in environment `current` cannot be used: no xpu:0; `null` in environment"),
+        (("xpu:0", "cuda:0", "npu:0"), None),
+        (("xpu:0", "cpu"), None),
+        ((), None),
+    ],
+)
+def test_only_where_no_side_finds_its_device_nothing_can_be_measured_and_each_is_asked_once(
+    devices: tuple[str, ...], message: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = []
+
+    def start(side: Side, **_: object) -> tuple[Child, Path]:
+        starts.append(side.device)
+        if side.device != "cuda:0":
+            raise OperatorFailure(Reason("no_device", f"no {side.device}"))
+        return Child(), Path("python")
+
+    monkeypatch.setattr(pool, "start", start)
+    sides = [Side("null", device=device) for device in devices]
+    with Pool(Settings(), print) as own:
+        if message is None:
+            own.check_devices(sides)
+        else:
+            with pytest.raises(InputError, match=re.escape(message)):
+                own.check_devices(sides)
+        if sides:
+            outcome = own.measure(Trial(operator("add").case("small"), sides[0], "forward"), 0)
+            assert (outcome.status, outcome.reason is not None) == ("failed", True)
+    assert starts == list(devices[:2] if "cpu" not in devices else devices[:1])
 
 
 @pytest.mark.parametrize(("has_gpu", "asked"), [(True, ["auto"]), (False, ["auto", "cpu"])])
