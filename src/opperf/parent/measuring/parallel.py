@@ -30,8 +30,7 @@ from opperf.parent.workers.topology import leases, usable_cores
 
 #: How far jobs may slow each other down: with `--jobs auto`, and where the user chose their number.
 AUTO, BY_NUMBER = 0.01, 0.03
-#: What one core computes at most, in FLOP/s, where `opperf doctor --peaks` has not measured it: two fused multiply-adds
-#: of eight float32 in each cycle of 3 GHz.
+#: What one core computes at most, in FLOP/s, if no peak is measured: two fused multiply-adds of 8 float32 at 3 GHz.
 FLOP_RATE = 1e11
 #: Work that takes this many times what copying its bytes does is not bound by memory: it would have to go over all of
 #: them this often.

@@ -253,15 +253,16 @@ def watch_company(together: Contention, trials: list[Trial]) -> list[tuple[str, 
     """Measure trials; return the classes that ran at once, each time that a trial began or ended."""
     running: list[str] = []
     seen: list[tuple[str, ...]] = []
-    lock = threading.Lock()
+    changed = threading.Condition()
 
     def watch(lane: FakeLane, trial: Trial) -> Outcome:
         kind = together.class_of(trial)
-        with lock:
+        with changed:
             running.append(kind)
             seen.append(tuple(sorted(running)))
-        time.sleep(0.01)  # so that others meet it
-        with lock:
+            changed.notify_all()
+            # So that others meet it; what nothing may run beside meets none.
+            changed.wait_for(lambda: len(running) > 1 or len(seen) == len(trials), timeout=2)
             running.remove(kind)
         return measured(lane, trial)
 
