@@ -85,9 +85,10 @@ def _sentences(noise: NoiseRun) -> Iterator[str]:
             f"{noise.suites.cut} more did not come to their end, and are not counted, though they might have been "
             "inconclusive: give more `--budget`."
         )
-    for one in noise.unknown:
-        name = f"{subject(one.trial.case, one.trial.side)} {one.trial.direction}"
-        yield f"No floor for {name}: {one.reason or 'too few pairs'}."
+    for unknown in noise.unknown:
+        trial = unknown.trial
+        words = subject(trial.case, trial.side), trial.direction, case_text(trial.case)
+        yield f"No floor for {' '.join(filter(None, words))}: {unknown.reason or 'too few pairs'}."
 
 
 def _nights(suites: Suites) -> str | None:
