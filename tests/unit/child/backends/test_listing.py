@@ -92,7 +92,7 @@ def keys(table: ast.expr, space: dict[str, ast.expr]) -> set[str]:
     if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id == "gaps":
         return set(ast.literal_eval(table.args[1]).split())
     if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id == "compositions":
-        return {str(keyword.arg) for keyword in table.keywords}
+        return {str(keyword.arg) for keyword in table.keywords if not isinstance(keyword.value, ast.Constant)}
     if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id == "bindings":
         return set(activations(None))  # a row is a function, and calls none of the library's before it is called
     if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id in SHARED:
