@@ -69,6 +69,7 @@ class Supply:
             name for name, several in specs.items() if any((name, i) not in moving for i in range(len(several)))
         ]
         self._copies: dict[str, object] | None = None
+        self._last = Draw()
 
     def _pool(self, spec: TensorSpec) -> object:
         """Return as many values as a pool has; those of a long one repeat."""
@@ -91,9 +92,12 @@ class Supply:
         return {name for name, _ in self._specs}
 
     def draw(self) -> Draw:
-        """Return places that nobody can foresee."""
+        """Return places that nobody can foresee, none of them that of the last draw."""
         spans = {place: self._lengths[_kind(spec)] - spec.elements + 1 for place, spec in self._specs.items()}
-        return Draw({place: randbelow(span) for place, span in spans.items()})
+        last = self._last.starts
+        starts = {place: (last.get(place, 0) + 1 + randbelow(span - 1)) % span for place, span in spans.items()}
+        self._last = Draw(starts)
+        return self._last
 
     def fill(self, values: Mapping[str, Any], draw: Draw, keep: Collection[str] = ()) -> dict[int, object]:
         """Write the values of a draw into arguments, but for those to `keep`.
