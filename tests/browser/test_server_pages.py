@@ -157,7 +157,7 @@ def test_a_command_is_taken_and_a_decision_made_on_the_page_of_a_change(
         with page.expect_navigation():
             page.locator("table").first.locator("tbody a").first.click()
         command = page.locator("code").first.text_content()
-        page.get_by_role("button", name=f"Copy {command}").click()
+        page.get_by_role("button", name=f"Copy {command}", exact=True).click()
         assert page.evaluate("getSelection().toString()") == command
         assert barriers(page) == []
         page.get_by_label("state").select_option("expected")
