@@ -448,7 +448,7 @@ HONEST = (
     Way("idle_thread", verdicts=SAME, fools="right"),
     Way("temporary_files", verdicts=RIGHT, fools="right"),
     Way("only_its_size", verdicts=SAME, fools="right"),
-    Way("asks_for_leave_to_write", verdicts=SAME, fools="right"),
+    Way("asks_for_leave_to_write", verdicts=RIGHT, fools="right"),
 )
 
 

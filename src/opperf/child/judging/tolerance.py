@@ -56,6 +56,8 @@ QUANTILE = 0.999
 TIMES_OWN = 2.0
 #: Sums of this many terms or more have units that rows and columns share, at least this part of what they would be.
 FEW_TERMS, LEAST_SHARE = 4, 0.4
+#: By how many of its last places roundoffs of the inputs move an element far.
+FAR = 50.0
 
 
 @dataclass(frozen=True)
@@ -298,8 +300,9 @@ def _settle(truth: Array, result: Array, move: Array, dtype: str, terms: float) 
         return truth, np.zeros(truth.shape) if is_exact else np.maximum(move, error)
     size = _finite_size(truth)
     last_places, move = unit * size + smallest(dtype), _share(move, terms)
-    if is_exact:  # of sums by luck, where roundoffs move them far: the mean of equal numbers is one of them
-        move = np.where((terms >= FEW_TERMS) & (move > TIMES * last_places), move, 0.0)
+    if is_exact:  # of sums by luck, where roundoffs move them far, as of the mean of equal numbers that is scaled up
+        is_luck = terms >= FEW_TERMS and (move > FAR * last_places).any()
+        move = np.where(is_luck & (move > TIMES * last_places), move, 0.0)
     units = last_places + move
     ratios = error / units
     usual = max(1.0, _quantile(ratios, 0.5))
