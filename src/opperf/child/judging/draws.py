@@ -20,7 +20,7 @@ from opperf.domain.tensor import SPARSE, SPD, STRING, TensorSpec, is_whole, zero
 #: By how many powers of two magnitudes differ, the number of clusters, and the width of each as a share of the range.
 OCTAVES, CLUSTERS, WIDTH = 24, 8, 1e-3
 #: Up to which numbers are large, as a share of the one whose exponential is the largest of the type: a few have none.
-LARGE = 1.1
+BEYOND = 1.1
 #: The share of elements that are at the edges of their type.
 EDGE_SHARE = 0.25
 #: Distributions whose values are drawn in other ways too; the others are what the case is about.
@@ -247,7 +247,7 @@ def _constant_rows(spec: TensorSpec, generator: np.random.Generator) -> Array:
 
 def _large(spec: TensorSpec, generator: np.random.Generator) -> Array:
     """Return numbers of both signs, most of them far beyond the usual range."""
-    top = LARGE * math.log(largest(part(spec.dtype)))
+    top = BEYOND * math.log(largest(part(spec.dtype)))
     return _uniform(spec, generator, (-top, top))
 
 

@@ -30,8 +30,8 @@ MOST_NAMED = 3
 Note: TypeAlias = Callable[[str], None]
 
 
-def _silently(text: str) -> None:
-    """Drop a line of news."""
+def quietly(*news: object) -> None:
+    """Say nothing."""
 
 
 #: What is loaded of a path that a user names, by tool: asv's library and pytest find the files in a folder themselves.
@@ -87,7 +87,7 @@ def benchmark_trials(selection: Selection, side: Side, answers: ChildAnswers, no
 
 
 def labelled_trials(
-    selection: Selection, side: Side, answers: ChildAnswers, note: Note = _silently
+    selection: Selection, side: Side, answers: ChildAnswers, note: Note = quietly
 ) -> Iterator[tuple[Trial, Mapping[str, str]]]:
     """Yield the trials of benchmark files on a side, with what their tool says of each.
 

@@ -21,7 +21,7 @@ from opperf.domain.errors import InputError, OpperfError, check_known, unknown
 from opperf.domain.plan import Plan, Settings, Side, Trial, check_most
 from opperf.domain.registry import MADE_BY, full_name, hosts_of, runs_on, split_implementation
 from opperf.domain.tensor import parse_dtype
-from opperf.parent.planning.benchmarks import Note, benchmark_trials, check_select
+from opperf.parent.planning.benchmarks import Note, benchmark_trials, check_select, quietly
 from opperf.parent.planning.cases import ChildAnswers, OperatorChoice, cases, vary
 from opperf.parent.planning.implementations import as_implemented, means_itself, own_meaning
 from opperf.parent.planning.selection import Selection
@@ -34,10 +34,6 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 DEFAULT_DIRECTIONS = ("forward", "backward")
 
 
-def _quietly(*news: object) -> None:
-    """Say nothing."""
-
-
 def expand(
     selection: Selection,
     settings: Settings,
@@ -45,8 +41,8 @@ def expand(
     answers: ChildAnswers,
     *,
     registered: bool = True,
-    progress: Progress = _quietly,
-    note: Note = _quietly,
+    progress: Progress = quietly,
+    note: Note = quietly,
 ) -> Plan:
     """Return the plan; raises `InputError` for unknown names and for an empty selection.
 

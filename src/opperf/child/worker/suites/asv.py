@@ -66,7 +66,7 @@ class AsvSuite:
         self._code = code
         self._root = (folder / code.path).resolve()
         self._home = folder
-        self._place, self._environment = whereabouts(environment), extensible(environment, "numpy==2.4.6")
+        self._place, self._environment = whereabouts(environment), extensible(environment)
         self._discovery = _library(code, "discovery")
         self._folders = Folders(code, side)
         #: What `setup_cache` made, by asv's key.

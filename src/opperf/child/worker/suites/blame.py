@@ -37,7 +37,7 @@ def whereabouts(environment: str) -> str:
     return "here" if environment == "current" else f"in `{environment}`"
 
 
-def extensible(environment: str, usual: str) -> str:
+def extensible(environment: str, usual: str = "numpy==2.4.6") -> str:
     """Return an environment that packages can be added to, for a hint: `usual` for one that opperf did not build."""
     return usual if environment.startswith(("current", "python=")) else environment
 

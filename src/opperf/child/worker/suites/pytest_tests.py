@@ -54,7 +54,7 @@ class PytestSuite:
     def __init__(self, code: SuiteCode, folder: Path, environment: str) -> None:
         """Start pytest's session, in the environment or else from where the parent keeps it; raises `CodeError`."""
         self._code, self._home, self._path = code, folder, str(folder / code.path)
-        self._place, self._environment = whereabouts(environment), extensible(environment, "numpy==2.4.6")
+        self._place, self._environment = whereabouts(environment), extensible(environment)
         if code.library is not None and code.library not in sys.path:
             sys.path.append(code.library)  # behind the environment's own
         try:

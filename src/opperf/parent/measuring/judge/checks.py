@@ -35,8 +35,8 @@ MOST_LISTED, MOST_HIDDEN = 3, 2
 KINDS = (
     "plain", "magnitudes", "spike", "positive", "mixed", "sorted", "clustered", "constant_rows", "large", "vary",
 )  # fmt: skip
-#: Of what is constant.
-HARDER = KINDS[1:-2]
+#: Those of what is constant: such values are drawn once, and have to suit every reference.
+OF_CONSTANTS = tuple(kind for kind in KINDS if kind not in ("plain", "large", "vary"))
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Checks:
 
     def _check(self, seat: Seat, trial: Trial, stage: Stage, reach: Callable[[str], object]) -> None:
         bench = self._bench
-        constant = random.SystemRandom().choice(HARDER) if stage.harder else "plain"
+        constant = random.SystemRandom().choice(OF_CONSTANTS) if stage.harder else "plain"
         bench.lay(stage.case, FEW_SLOTS, constant)
         try:
             seat.take(replace(trial, case=stage.case), bench.geometry)
