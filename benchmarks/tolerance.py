@@ -22,7 +22,8 @@ from warm_worker import start_worker
 from opperf.catalog import Operator, catalog
 from opperf.child.judging.elements import decode, rounded, roundoff, smallest
 from opperf.child.judging.reference import Problem, problem
-from opperf.child.judging.tolerance import SINGLE, Moves, difference, measure, settle
+from opperf.child.judging.sensitivity import Moves, measure
+from opperf.child.judging.tolerance import SINGLE, difference, settle
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Case
 from opperf.domain.errors import OperatorFailure

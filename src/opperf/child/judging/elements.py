@@ -116,6 +116,24 @@ def rounded(values: Array, dtype: str) -> Array:
     return widen(narrow(values, dtype), dtype)
 
 
+def distance(left: Array, right: Array) -> Array:
+    """Return how far apart numbers are; 0 where either is not finite."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        result = np.abs(wide(left) - wide(right))
+    return np.where(np.isfinite(result), result, 0.0)
+
+
+def wide(values: Array) -> Array:
+    """Return numbers in a type that has signs and halves: whole ones and booleans in float64."""
+    return values if values.dtype.kind in "fc" else values.astype(np.float64)
+
+
+def finite_size(values: Array) -> Array:
+    """Return the sizes of numbers; 0 where they are not finite."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(values), np.abs(values), 0.0)
+
+
 def _narrow_bfloat16(values: Array) -> Array:
     """Round in one step: what a float32 between would round away decides ties, so it is kept in its last bit."""
     with np.errstate(over="ignore"):

@@ -15,20 +15,11 @@ import numpy as np
 
 from opperf.child.judging import draws, dummies
 from opperf.child.judging.elements import Array, decode, encode, roundoff, storage
+from opperf.child.judging.sensitivity import Moves, count_terms, measure_drift, measure_moves
 from opperf.child.judging.slots import Area, Calls, bind_slot, bind_tensors, one_call
 from opperf.child.judging.stand import check_numbers, outlined
 from opperf.child.judging.symptoms import PLAIN, Mistake, parts_of, symptom
-from opperf.child.judging.tolerance import (
-    Difference,
-    Expected,
-    Moves,
-    count_terms,
-    difference,
-    measure_moves,
-    roughly,
-    settle,
-    settle_least,
-)
+from opperf.child.judging.tolerance import Difference, Expected, difference, roughly, settle, settle_least
 from opperf.child.worker.inputs import of_elements
 from opperf.domain.backend import Backend, HostValue
 from opperf.domain.call import Work
@@ -59,13 +50,14 @@ LARGE = "large"
 class Sheet:
     """What is right of a slot: what the reference returns, and, once that was not enough to tell, more.
 
-    `truth` is what it returns in float64, and `least` are bounds that hold whatever the inputs' roundoff does. Where it
-    `is_rough`, gross errors alone count: nobody has declared such values.
+    `truth` is what it returns in float64, and `least` are bounds that hold whatever the inputs' roundoff does. A sum of
+    its terms may `drift` by so many units. Where it `is_rough`, gross errors alone count: nobody declared such values.
     """
 
     own: Sequence[HostValue]
     is_rough: bool = False
     truth: Sequence[Array] = ()
+    drift: float = 0.0
     least: Expected | None = None
     expected: Expected | None = None
 
@@ -235,7 +227,8 @@ class Examiner:
             key, dtypes = self._trial.case.id, [spec.dtype for spec in self._specs]
             if key not in self._terms:
                 self._terms[key] = count_terms(exact, sheet.truth, arrays, dtypes, self._generator)
-            sheet.least = settle_least(sheet.truth, sheet.values, sheet.dtypes, self._terms[key])
+            sheet.drift = measure_drift(self._terms[key], arrays)
+            sheet.least = settle_least(sheet.truth, sheet.values, sheet.dtypes, self._terms[key], sheet.drift)
         return sheet
 
     def _expectation(self, slot: int) -> Expected:
@@ -247,7 +240,7 @@ class Examiner:
             exact = self._exact_or(sheet.values)
             moves = measure_moves(exact, sheet.truth, self._arrays(slot), roundoffs, self._generator)
             terms = self._terms[self._trial.case.id]
-            every = Moves(tuple(sheet.truth), tuple(moves), tuple(roundoffs), terms)
+            every = Moves(tuple(sheet.truth), tuple(moves), tuple(roundoffs), terms, sheet.drift)
             expected = settle(every, sheet.values, sheet.dtypes)
             sheet.expected = roughly(expected) if sheet.is_rough else expected
         return sheet.expected

@@ -15,7 +15,8 @@ from opperf.catalog import catalog
 from opperf.child.backends.binding import Call
 from opperf.child.backends.numpy.reference.runtime import ReferenceBackend
 from opperf.child.judging.elements import Array, decode, roundoff
-from opperf.child.judging.tolerance import SINGLE, Moves, allow, difference, measure
+from opperf.child.judging.sensitivity import Moves, measure
+from opperf.child.judging.tolerance import SINGLE, allow, difference
 from opperf.child.worker import arguments
 from opperf.child.worker.correctness import ROUGH, WrongResult, check_shapes, compare, leeway, may_round, read
 from opperf.domain.backend import HostValue

@@ -18,23 +18,14 @@ inputs changes. Infinities and NaN must agree; complex numbers are compared by t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import numpy as np
 
-from opperf.child.judging.elements import Array, largest, roundoff, smallest
-from opperf.child.judging.elements import decode as decode
-from opperf.child.judging.elements import encode as encode
+from opperf.child.judging.elements import Array, distance, finite_size, largest, roundoff, smallest, wide
+from opperf.child.judging.sensitivity import FEW_TERMS, Exact, Moves, measure
 from opperf.domain.dataclass import dataclass
 
-#: Evaluates the reference on inputs in float64.
-Exact: TypeAlias = Callable[[Sequence[Array]], Sequence[Array]]
-
-#: How many times the inputs are moved by a roundoff, and how many times one of them alone, to count who depends on it.
-MOVES, TOUCHES = 3, 4
-#: By how many roundoffs an input moves, up or down; no less than the second, which float64 holds with room to spare.
-LEAST_MOVE, MOST_MOVE, SMALL_MOVE = 0.5, 1.5, 2.0**-40
 #: The roundoff of what sums are kept in, where their terms have fewer bits.
 SINGLE = 2.0**-24
 #: How many times the usual error in units (the median one, at least 1), and how many times the square root of the
@@ -42,11 +33,6 @@ SINGLE = 2.0**-24
 TIMES, TIMES_ROOT = 6.0, 2.0
 #: By how many times as much as roundoffs average out the square root of the number of terms is believed.
 TIMES_AVERAGE = 2.0
-#: What a loop that adds one by one drifts by where its terms are equal and each addition rounds the same way: a share
-#: of a unit for each term, of sums of up to so many. Only the additions in the last octave of the sum, half of all,
-#: can all be off by half of the last place, on average half a unit: that is a quarter for each term, and the worst of
-#: 4,000 random ones was so far off. Longer sums lose too much that way to be called right.
-DRIFT, MOST_TERMS = 0.26, 4096
 #: How many times the unit, and how many roundoffs of the median element, what anybody computes may be off: no framework
 #: that opperf measures needs more. The second is for formulas like gelu's, whose terms cancel where it is small.
 TIMES_ANY, FLOOR_ANY = 16.0, 256.0
@@ -54,8 +40,8 @@ TIMES_ANY, FLOOR_ANY = 16.0, 256.0
 QUANTILE = 0.999
 #: How many times an error of the reference's own is allowed: everywhere, where it is usual, else at that element.
 TIMES_OWN = 2.0
-#: Sums of this many terms or more have units that rows and columns share, at least this part of what they would be.
-FEW_TERMS, LEAST_SHARE = 4, 0.4
+#: Sums have units that rows and columns share, at least this part of what they would be.
+LEAST_SHARE = 0.4
 #: By how many of its last places roundoffs of the inputs move an element far.
 FAR = 50.0
 
@@ -99,19 +85,6 @@ class Difference:
         return f"is {self.value:.6g}, and {self.expected:.6g} of {against} (allowed: {self.allowed:.2g}{count})"
 
 
-@dataclass(frozen=True)
-class Moves:
-    """What a problem computes, and how far each element moves when all inputs are off by about a roundoff.
-
-    `terms` is how many inputs an element depends on.
-    """
-
-    truth: tuple[Array, ...]
-    moves: tuple[Array, ...]
-    roundoffs: tuple[float, ...]
-    terms: float
-
-
 def expect(
     exact: Exact,
     results: Sequence[Array],
@@ -130,33 +103,21 @@ def expect(
     return settle(measure(exact, inputs, input_dtypes, roundoffs, generator), results, dtypes)
 
 
-def measure(
-    exact: Exact,
-    inputs: Sequence[Array],
-    input_dtypes: Sequence[str],
-    roundoffs: Sequence[float],
-    generator: np.random.Generator,
-) -> Moves:
-    """Return the results of a problem on some inputs, and how far `roundoffs`, one for each result, move them."""
-    truth = [np.asarray(one) for one in exact([array.copy() for array in inputs])]
-    moves = measure_moves(exact, truth, inputs, roundoffs, generator)
-    terms = count_terms(exact, truth, inputs, input_dtypes, generator) if any(roundoffs) else 1.0
-    return Moves(tuple(truth), tuple(moves), tuple(roundoffs), terms)
-
-
 def settle(moves: Moves, own: Sequence[Array], dtypes: Sequence[str]) -> Expected:
     """Return the expected result, and how far each element may be off, by what the reference's `own` is off."""
-    pairs = [_settle(*each, moves.terms) for each in zip(moves.truth, own, moves.moves, dtypes)]
+    pairs = [_settle(*each, moves.terms, moves.drift) for each in zip(moves.truth, own, moves.moves, dtypes)]
     return Expected(tuple(value for value, _ in pairs), tuple(bound for _, bound in pairs), tuple(dtypes))
 
 
-def settle_least(truth: Sequence[Array], results: Sequence[Array], dtypes: Sequence[str], terms: float) -> Expected:
+def settle_least(
+    truth: Sequence[Array], results: Sequence[Array], dtypes: Sequence[str], terms: float, drift: float
+) -> Expected:
     """Return the expected result, and how far each element may be off at least, whatever the inputs' roundoff does.
 
-    `truth` is what the reference computes in float64, and `own` in its own element types. No bound is wider than that
-    of `settle`: what is within these is within those, and costs one evaluation of the reference.
+    `truth` is what the reference computes in float64, and `results` in its own element types. No bound is wider than
+    that of `settle`: what is within these is within those, and costs one evaluation of the reference.
     """
-    pairs = [_settle_least(*each, terms) for each in zip(truth, results, dtypes)]
+    pairs = [_settle_least(*each, terms, drift) for each in zip(truth, results, dtypes)]
     return Expected(tuple(value for value, _ in pairs), tuple(bound for _, bound in pairs), tuple(dtypes))
 
 
@@ -164,7 +125,7 @@ def roughly(expected: Expected) -> Expected:
     """Widen bounds to where gross errors alone count: those that are some beside the largest element too."""
     bounds = []
     for values, bound, dtype in zip(expected.values, expected.bounds, expected.dtypes):
-        bounds.append(np.maximum(bound, FLOOR_ANY * roundoff(dtype) * _finite_size(values).max(initial=0.0)))
+        bounds.append(np.maximum(bound, FLOOR_ANY * roundoff(dtype) * finite_size(values).max(initial=0.0)))
     return Expected(expected.values, tuple(bounds), expected.dtypes)
 
 
@@ -176,7 +137,7 @@ def allow(moves: Moves, dtypes: Sequence[str], times: float = 1, leeway: float =
     """
     bounds = []
     for truth, move, usual, dtype in zip(moves.truth, moves.moves, moves.roundoffs, dtypes):
-        unit, size = max(usual, roundoff(dtype)) if usual else 0.0, _finite_size(truth)
+        unit, size = max(usual, roundoff(dtype)) if usual else 0.0, finite_size(truth)
         if not unit:
             bounds.append(np.full(truth.shape, leeway * size.max(initial=0.0)))
             continue
@@ -187,52 +148,6 @@ def allow(moves: Moves, dtypes: Sequence[str], times: float = 1, leeway: float =
     return Expected(moves.truth, tuple(bounds), tuple(dtypes))
 
 
-def measure_moves(
-    exact: Exact,
-    truth: Sequence[Array],
-    inputs: Sequence[Array],
-    roundoffs: Sequence[float],
-    generator: np.random.Generator,
-) -> list[Array]:
-    """Return for each element how far it moves when every input is off by about a roundoff: of each tensor its own."""
-    size, moves = max(roundoffs, default=0.0), [np.zeros(one.shape) for one in truth]
-    if not size:
-        return moves
-    size = max(size, SMALL_MOVE)
-    for _ in range(MOVES):
-        results = exact([_move(one, size, generator) for one in inputs])
-        for move, after, before in zip(moves, results, truth):
-            np.fmax(move, _distance(np.asarray(after), before), out=move)
-    return [move * (own / size) for move, own in zip(moves, roundoffs)]
-
-
-def count_terms(
-    exact: Exact,
-    truth: Sequence[Array],
-    inputs: Sequence[Array],
-    input_dtypes: Sequence[str],
-    generator: np.random.Generator,
-) -> float:
-    """Return how many elements of the inputs an element of the result depends on, on average; at least one.
-
-    A few are changed, one at a time: of all pairs of an input and a result the share is seen that depend.
-    """
-    places = [np.flatnonzero(one) if roundoff(dtype) else np.empty(0, int) for one, dtype in zip(inputs, input_dtypes)]
-    total, results = sum(map(len, places)), sum(one.size for one in truth)
-    if not total or not results:
-        return 1.0
-    changed: float = 0
-    for touch in generator.integers(total, size=TOUCHES):
-        copies = [array.copy() for array in inputs]
-        for copy, elements in zip(copies, places):
-            if 0 <= touch < len(elements):
-                copy.reshape(-1)[elements[touch]] *= 1 - 2.0**-10
-            touch -= len(elements)
-        for after, before in zip(exact(copies), truth):
-            changed += float(np.count_nonzero(_distance(np.asarray(after), before)))
-    return max(1.0, float(total * changed / TOUCHES / results))
-
-
 def difference(values: Array, expected: Expected, place: int) -> Difference | None:
     """Return the element of a tensor of a result that is furthest off, None where all are near enough."""
     fine = near_enough(values, expected, place)
@@ -240,7 +155,7 @@ def difference(values: Array, expected: Expected, place: int) -> Difference | No
         return None
     right, bounds = expected.values[place], expected.bounds[place]
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        gap = np.abs(_wide(values) - _wide(right))
+        gap = np.abs(wide(values) - wide(right))
         excess = np.where(fine, -1.0, np.nan_to_num(gap / bounds, nan=np.inf, posinf=np.inf))
     wrong = int(fine.size - np.count_nonzero(fine))
     number = int(np.argmax(excess))
@@ -254,7 +169,7 @@ def near_enough(values: Array, expected: Expected, place: int) -> Array:
     """Say of each element of a tensor of a result whether it is near enough."""
     right, bounds = expected.values[place], expected.bounds[place]
     with np.errstate(invalid="ignore", over="ignore"):
-        fine = np.abs(_wide(values) - _wide(right)) <= bounds
+        fine = np.abs(wide(values) - wide(right)) <= bounds
     if right.dtype.kind not in "fc":
         fine &= bounds > 0  # what is off by less than float64 shows is no whole number's neighbour
     if not fine.all():
@@ -262,19 +177,19 @@ def near_enough(values: Array, expected: Expected, place: int) -> Array:
     return fine
 
 
-def _settle_least(truth: Array, result: Array, dtype: str, terms: float) -> tuple[Array, Array]:
+def _settle_least(truth: Array, result: Array, dtype: str, terms: float, drift: float) -> tuple[Array, Array]:
     """Settle a tensor as `_settle` would if roundoffs of the inputs moved nothing, and errors were the usual ones."""
-    error, unit = _distance(result, truth), roundoff(dtype)
+    error, unit = distance(result, truth), roundoff(dtype)
     if not unit:
         return truth, error
-    units = unit * _finite_size(truth) + smallest(dtype)
+    units = unit * finite_size(truth) + smallest(dtype)
     # Whatever roundoffs of the inputs move, `_order` is no less than this.
     order = min(math.sqrt(terms), 2 * math.sqrt(TIMES_AVERAGE * math.sqrt(terms)))
-    bound = units * max(TIMES, min(1.0, SINGLE / unit) * max(TIMES_ROOT * order, _drift(terms)))
+    bound = units * max(TIMES, min(1.0, SINGLE / unit) * max(TIMES_ROOT * order, drift))
     return _where_not_finite(truth, result, np.maximum(bound, TIMES_OWN * error), dtype)
 
 
-def _order(units: Array, move: Array, unit: float, terms: float) -> Array:
+def _order(units: Array, move: Array, unit: float, terms: float, drift: float) -> Array:
     """Return how far another order of its terms may move an element, whose own roundoff is `units`.
 
     Of what cancels, the terms are larger than the element, as its `move` says, and so is what their order does.
@@ -283,22 +198,17 @@ def _order(units: Array, move: Array, unit: float, terms: float) -> Array:
     with np.errstate(divide="ignore", over="ignore"):
         averaged = np.where(move > 0, TIMES_AVERAGE * units / move, np.inf)
     random = TIMES_ROOT * (units * np.minimum(root, averaged) + root * move)
-    return min(1.0, SINGLE / unit) * np.maximum(random, units * _drift(terms))
+    return min(1.0, SINGLE / unit) * np.maximum(random, units * drift)
 
 
-def _drift(terms: float) -> float:
-    """Return by how many units a sum that is added one by one may drift."""
-    return DRIFT * terms if terms <= MOST_TERMS else 0.0
-
-
-def _settle(truth: Array, result: Array, move: Array, dtype: str, terms: float) -> tuple[Array, Array]:
+def _settle(truth: Array, result: Array, move: Array, dtype: str, terms: float, drift: float) -> tuple[Array, Array]:
     """Return the expected elements of a tensor, and how far each may be off."""
-    error, unit = _distance(result, truth), roundoff(dtype)
+    error, unit = distance(result, truth), roundoff(dtype)
     # In float64 the reference is the truth, and that says nothing.
     is_exact = unit != roundoff("float64") and bool((result == truth).all())
     if not unit:
         return truth, np.zeros(truth.shape) if is_exact else np.maximum(move, error)
-    size = _finite_size(truth)
+    size = finite_size(truth)
     last_places, move = unit * size + smallest(dtype), _share(move, terms)
     if is_exact:  # of sums by luck, where roundoffs move them far, as of the mean of equal numbers that is scaled up
         is_luck = terms >= FEW_TERMS and (move > FAR * last_places).any()
@@ -306,17 +216,12 @@ def _settle(truth: Array, result: Array, move: Array, dtype: str, terms: float) 
     units = last_places + move
     ratios = error / units
     usual = max(1.0, _quantile(ratios, 0.5))
-    bound = np.maximum(TIMES * usual * units, _order(last_places, move, unit, terms))
+    bound = np.maximum(TIMES * usual * units, _order(last_places, move, unit, terms, drift))
     # What is beyond comes from larger numbers on the way: it is as large where the result is small.
     floor = TIMES_OWN * _quantile(np.maximum(error - bound, 0.0), QUANTILE)
     if _quantile(ratios, QUANTILE) > 1:
         floor = max(floor, unit * _typical(size))
     return _where_not_finite(truth, result, np.maximum(bound + floor, TIMES_OWN * error), dtype)
-
-
-def _finite_size(values: Array) -> Array:
-    with np.errstate(invalid="ignore"):
-        return np.where(np.isfinite(values), np.abs(values), 0.0)
 
 
 def _typical(size: Array) -> float:
@@ -356,29 +261,6 @@ def _share(move: Array, terms: float) -> Array:
     columns = logs.sum(0) / np.maximum(there.sum(0), 1)
     usual = LEAST_SHARE * np.exp2(rows + columns - logs.sum() / there.sum())
     return np.where(there, np.maximum(table, usual), 0.0).reshape(move.shape)
-
-
-def _move(array: Array, size: float, generator: np.random.Generator) -> Array:
-    """Return numbers that are off by about a roundoff, up or down; whole numbers stay."""
-    if array.dtype.kind not in "fc":
-        return array.copy()
-    steps = generator.random(array.shape)  # of both signs and sizes at once: this is most of what moving costs
-    steps -= 0.5
-    steps *= 2 * (MOST_MOVE - LEAST_MOVE)
-    steps += np.copysign(LEAST_MOVE, steps)
-    steps *= size
-    return array + array * steps
-
-
-def _distance(left: Array, right: Array) -> Array:
-    """Return how far apart numbers are; 0 where either is not finite."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        result = np.abs(_wide(left) - _wide(right))
-    return np.where(np.isfinite(result), result, 0.0)
-
-
-def _wide(values: Array) -> Array:
-    return values if values.dtype.kind in "fc" else values.astype(np.float64)
 
 
 def _quantile(errors: Array, share: float) -> float:

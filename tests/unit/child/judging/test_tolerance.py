@@ -9,19 +9,8 @@ import numpy as np
 import pytest
 
 from opperf.child.judging.elements import rounded, roundoff
-from opperf.child.judging.tolerance import (
-    SINGLE,
-    TIMES,
-    Expected,
-    Moves,
-    allow,
-    count_terms,
-    difference,
-    expect,
-    measure_moves,
-    settle,
-    settle_least,
-)
+from opperf.child.judging.sensitivity import Moves, count_terms, measure_drift, measure_moves
+from opperf.child.judging.tolerance import SINGLE, TIMES, Expected, allow, difference, expect, settle, settle_least
 
 GENERATOR = np.random.default_rng(5)
 Function = Callable[..., Any]
@@ -113,6 +102,14 @@ def test_a_loop_that_adds_one_by_one_may_drift_where_terms_are_nearly_equal(leng
     dropped = rows.copy()
     dropped[:, 3] = -99
     assert refused(np.delete(softmax(dropped), 3, 1), _without(expected, 3)) == 16 * (length - 1)
+
+
+def test_a_loop_has_no_leeway_to_drift_where_its_terms_are_spread() -> None:
+    terms = values(2048)
+    expected = wanted(lambda a: (a**2).mean(), terms)
+    single = (terms**2).astype(np.float32)
+    assert refused(np.asarray(np.cumsum(single)[-1] / np.float32(2048), float), expected) == 0
+    assert refused(np.asarray((terms**2).mean() * (1 + 0.2 * 2048 * SINGLE)), expected) == 1
 
 
 def _without(expected: Expected, column: int) -> Expected:
@@ -337,7 +334,7 @@ def test_what_is_right_whatever_moves_the_inputs_is_right(dtype: str, function: 
         own = [rounded(function(data.astype(dtype)).astype(float), dtype)]
         terms = count_terms(lambda arrays: [np.asarray(function(*arrays))], truth, [data], [dtype], GENERATOR)
     whole = wanted(function, data, dtype=dtype, own=own[0])
-    least = settle_least(truth, own, [dtype], terms)
+    least = settle_least(truth, own, [dtype], terms, measure_drift(terms, [data]))
     assert (least.bounds[0] <= whole.bounds[0]).all()
     assert refused(own[0], least) == 0
     np.testing.assert_array_equal(least.values[0], whole.values[0])
@@ -345,5 +342,5 @@ def test_what_is_right_whatever_moves_the_inputs_is_right(dtype: str, function: 
 
 def test_whole_numbers_are_off_at_least_where_the_reference_is() -> None:
     truth, own = np.array([1, 2, 3]), np.array([1, 2, 4])
-    least = settle_least([truth], [own], ["int64"], 1.0)
+    least = settle_least([truth], [own], ["int64"], 1.0, 0.0)
     assert [refused(np.array(one), least) for one in ([1, 2, 3], [1, 2, 4], [1, 1, 3])] == [0, 0, 1]
