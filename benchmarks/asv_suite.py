@@ -2,13 +2,13 @@
 
     python benchmarks/asv_suite.py names SUITE [--environment NUMPY]
     python benchmarks/asv_suite.py measured SUITE [--select REGEX] [--budget SECONDS]
-    python benchmarks/asv_suite.py alarms SUITE [--select REGEX] [--budget SECONDS] [--asv COMMAND]
+    python benchmarks/asv_suite.py alarms SUITE [--select REGEX] [--budget SECONDS] [--asv COMMAND] [--loops COUNT]
 
 SUITE is the folder that holds `asv.conf.json`. `names` asks asv's library itself, in the Python of the environment, and
 counts which of its benchmarks and parameters opperf lists. `measured` runs each once, and counts why others are not.
 `alarms` compares one release with itself, in two environments of the same packages, and asks asv for the same: two runs
-of each by turns, which `asv compare` judges. Without a command of asv that part is left out. The machine is quiet, or
-the figures mean nothing.
+of each by turns, which `asv compare` judges. Without a command of asv that part is left out; with `--loops`, so many
+busy loops run beside all of it. The machine is quiet otherwise, or the figures mean nothing.
 """
 
 from __future__ import annotations
@@ -17,14 +17,20 @@ import argparse
 import csv
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from asv_runs import ENVIRONMENT, FILES, AsvRuns, listed, opperf
 from report import publish
+
+from opperf.domain.units import plural
 
 #: The goals: shares of what asv finds, seconds for both sides, and what is called changed.
 FOUND, MEASURED, SECONDS = 0.99, 0.97, 1200.0
@@ -80,7 +86,7 @@ def alarms(asked: argparse.Namespace) -> None:
     """Compare a release with itself, and have asv do so."""
     select = asked.select or FILES
     rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, busy_loops(asked.loops):
         if asked.asv:
             rows.append(_alarms_of_asv(asked, select, Path(folder)))
         output = Path(folder) / "compared.json"
@@ -112,7 +118,23 @@ def alarms(asked: argparse.Namespace) -> None:
         "both sides": (seconds, SECONDS, "s"),
         "intervals that hold 1, off 95 %": (abs(holding - 0.95), 0.02, "of them"),
     }
-    publish("asv_suite_alarms", f"{asked.environment} against itself, {select}", rows[-1:], figures, {"asv": rows[:-1]})
+    title = f"{asked.environment} against itself, {select}"
+    title += f", beside {plural(asked.loops, 'busy loop')}" if asked.loops else ""
+    publish(
+        "asv_suite_alarms_busy" if asked.loops else "asv_suite_alarms", title, rows[-1:], figures, {"asv": rows[:-1]}
+    )
+
+
+@contextmanager
+def busy_loops(count: int) -> Iterator[None]:
+    """Keep so many processes busy that do nothing else."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
 
 
 def _alarms_of_asv(asked: argparse.Namespace, select: str, folder: Path) -> dict[str, Any]:
@@ -142,6 +164,7 @@ def main() -> None:
     parser.add_argument("--select")
     parser.add_argument("--budget", type=float)
     parser.add_argument("--asv", help="how asv is started, such as `/opt/asv/bin/asv`")
+    parser.add_argument("--loops", type=int, default=0, help="busy loops beside `alarms`")
     asked = parser.parse_args()
     {"names": names, "measured": measured, "alarms": alarms}[asked.what](asked)
 
