@@ -17,17 +17,14 @@ import argparse
 import csv
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from asv_runs import ENVIRONMENT, FILES, AsvRuns, listed, opperf
+from load import burners
 from report import publish
 
 from opperf.domain.units import plural
@@ -86,7 +83,7 @@ def alarms(asked: argparse.Namespace) -> None:
     """Compare a release with itself, and have asv do so."""
     select = asked.select or FILES
     rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as folder, busy_loops(asked.loops):
+    with tempfile.TemporaryDirectory() as folder, burners(asked.loops):
         if asked.asv:
             rows.append(_alarms_of_asv(asked, select, Path(folder)))
         output = Path(folder) / "compared.json"
@@ -123,18 +120,6 @@ def alarms(asked: argparse.Namespace) -> None:
     publish(
         "asv_suite_alarms_busy" if asked.loops else "asv_suite_alarms", title, rows[-1:], figures, {"asv": rows[:-1]}
     )
-
-
-@contextmanager
-def busy_loops(count: int) -> Iterator[None]:
-    """Keep so many processes busy that do nothing else."""
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
 
 
 def _alarms_of_asv(asked: argparse.Namespace, select: str, folder: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 #: No burner outlives this, in seconds.
-LONGEST = 1800
+LONGEST = 7200
 #: A process burns for a drawn number of seconds, and rests for another, or not at all.
 _BURN = f"""
 import os, random, sys, time
