@@ -43,8 +43,7 @@ from opperf.parent.workers.interpreters import choose_environment, interpreter
 
 #: Loads a module into their runner, and leaves it the tests of one tag: it makes all of a file, some of gigabytes.
 LOAD = """
-import importlib, json, sys, warnings
-warnings.simplefilter("ignore")
+import importlib, json, sys
 sys.path.insert(0, ".")
 import operator_benchmark, benchmark_core
 importlib.import_module(sys.argv.pop(1))

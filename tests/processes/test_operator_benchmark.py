@@ -71,7 +71,9 @@ class Scale(op_bench.TorchBenchmarkBase):
             os.chdir("/")
         if self.how == "prints":
             print("x" * 1_000_000)
-        return x * weight
+        result = x * weight
+        assert result.requires_grad  # a forward records what its weights' gradients take
+        return result
 
 ways = op_bench.cross_product_configs(how=["works", "raises", "leaves", "moves", "prints"], tags=["short"])
 op_bench.generate_pt_test(ways, Scale)

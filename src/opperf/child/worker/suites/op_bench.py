@@ -46,7 +46,7 @@ class OperatorBenchmarks:
         self._code = code
         self._home = folder
         self._path = (folder / code.path).resolve()
-        self._device = side.device.partition(":")[0]
+        self._device, self._is_eager = side.device.partition(":")[0], side.mode == "eager"
         self._place, self._environment = whereabouts(side.environment), extensible(side.environment, "torch")
         self._registrations: list[Any] | None = None
         self._stand_in = import_module("opperf.child.backends.torch.operator_benchmark")
@@ -109,4 +109,5 @@ class OperatorBenchmarks:
             arguments,
             differentiable=self._stand_in.differentiable(benchmark),
             values={**attributes, **benchmark.inputs},
+            as_is=self._is_eager,  # weights have gradients, and a forward records what these take
         )
