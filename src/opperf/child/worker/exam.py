@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from secrets import randbelow
 from time import perf_counter
 from typing import Any
 
@@ -28,7 +27,7 @@ from opperf.child.measure.calibrate import SETTLE_CALLS, settle
 from opperf.child.worker import arguments, spot_check
 from opperf.child.worker.correctness import WrongResult, leeway
 from opperf.child.worker.directions import Ready, call_once, host_values, ready
-from opperf.child.worker.fresh import Draw, Supply, rebind, substitute
+from opperf.child.worker.fresh import Draw, Supply, draw_below, rebind, substitute
 from opperf.child.worker.names import Names
 from opperf.child.worker.side_work import Overseer, Unfair
 from opperf.domain.backend import Backend, HostValue, Unsupported
@@ -287,7 +286,7 @@ class Exam:
 
     def place(self, calls: int) -> int:
         """Return the place of the call whose result may be compared."""
-        return randbelow(calls)
+        return draw_below(calls)
 
     def see(self, block: Block, place: int, sample: Sample) -> None:
         """Take note of a sample, so that its result may be compared."""

@@ -7,9 +7,9 @@ for the price of a copy. What is not drawn element by element (sorted values, th
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import field, replace
-from secrets import randbelow, token_hex
 from typing import Any
 
 from opperf.child.worker import inputs
@@ -73,7 +73,7 @@ class Supply:
 
     def _pool(self, spec: TensorSpec) -> object:
         """Return as many values as a pool has; those of a long one repeat."""
-        few = inputs.tensor(self._backend, replace(spec, shape=(min(spec.elements, MOST_DRAWN),)), token_hex())
+        few = inputs.tensor(self._backend, replace(spec, shape=(min(spec.elements, MOST_DRAWN),)), os.urandom(32).hex())
         if spec.elements <= MOST_DRAWN:
             return few
         raw = bytearray(self._backend.to_host(few)[0]) * -(-spec.elements // MOST_DRAWN)
@@ -95,7 +95,7 @@ class Supply:
         """Return places that nobody can foresee, none of them that of the last draw."""
         spans = {place: self._lengths[_kind(spec)] - spec.elements + 1 for place, spec in self._specs.items()}
         last = self._last.starts
-        starts = {place: (last.get(place, 0) + 1 + randbelow(span - 1)) % span for place, span in spans.items()}
+        starts = {place: (last.get(place, 0) + 1 + draw_below(span - 1)) % span for place, span in spans.items()}
         self._last = Draw(starts)
         return self._last
 
@@ -132,6 +132,11 @@ class Supply:
         }
         instead = self.fill(values, draw)
         return {name: substitute(value, instead) for name, value in values.items()}
+
+
+def draw_below(limit: int) -> int:
+    """Draw a whole number from 0 up to a limit, as nobody can foresee; `secrets` would load OpenSSL in each child."""
+    return int.from_bytes(os.urandom(8), "little") % limit
 
 
 def _is_drawn(spec: TensorSpec) -> bool:

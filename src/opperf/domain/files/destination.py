@@ -13,7 +13,6 @@ import errno
 import fcntl
 import os
 import re
-import secrets
 import shutil
 import stat
 import tempfile
@@ -101,7 +100,7 @@ def sweep(folder: Path) -> None:
 
 
 def _own_name(kind: str = "") -> str:
-    return f"opperf-{kind}{os.getpid()}-{secrets.token_hex(4)}"
+    return f"opperf-{kind}{os.getpid()}-{os.urandom(4).hex()}"
 
 
 def _hold(descriptor: int) -> None:

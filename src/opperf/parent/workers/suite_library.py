@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import shutil
 import sys
-from importlib.metadata import PackageNotFoundError, PackagePath, distribution, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from opperf.domain.dataclass import dataclass
 from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.workers.environments import Progress, build_once
 from opperf.parent.workers.installer import find_links, uv
 from opperf.parent.workers.package import cache_folder
+
+if TYPE_CHECKING:
+    from importlib.metadata import PackagePath
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ LIBRARIES = {
 
 def library_folder(kind: str, progress: Progress) -> str:
     """Return a folder that holds a tool's library alone; raises `EnvironmentFailure` where it cannot be had."""
+    from importlib.metadata import version  # 15 ms, as it reads mail headers
+
     library = LIBRARIES[kind]
     files = _files(library)
     number = version(library.package) if files else library.version
@@ -80,6 +85,8 @@ def _files(library: Library) -> list[PackagePath]:
 
 def _files_of(name: str) -> list[PackagePath]:
     """Return the files that a package has installed, but for commands and compiled code; none where it is missing."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         files = distribution(name).files or []
     except PackageNotFoundError:

@@ -55,7 +55,7 @@ def test_no_two_draws_in_a_row_are_alike_whatever_chance_says(
     backend: NumpyBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values, supply = made(backend), Supply(backend, CASE, 0)
-    monkeypatch.setattr(fresh, "randbelow", lambda _: 0)
+    monkeypatch.setattr(fresh, "draw_below", lambda _: 0)
     sums = set()
     for _ in range(8):
         supply.fill(values, supply.draw())
