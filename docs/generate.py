@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "opperf"
 PART = re.compile(r"(<!-- generated: ([^\n]+?) -->\n).*?(<!-- end of generated -->)", re.DOTALL)
 #: What a benchmark measured with an option of its own is another file: `drawn_pairs_settle`.
-OPTION = re.compile(r"_(?=(?:settle|alone)(?:_|$))")
+OPTION = re.compile(r"_(?=(?:settle|alone|loops)(?:_|$))")
 #: The rules whose figures `reference/rules.md` lists, by module; each constant says its reason where it stands.
 RULES = {
     "child.measure.lengths": ("TARGET_NS", "LONGEST_NS", "SETTLE_NS", "IN_FLIGHT_BYTES"),
@@ -338,7 +338,7 @@ def benchmark(name: str) -> str:
     if not (ROOT / "benchmarks" / f"{script}.py").exists():
         script, _, part = script.rpartition("_")
         if f'publish("{name}"' in (ROOT / "benchmarks" / f"{script}.py").read_text():
-            return f"{script}.py {part}"
+            return " ".join([f"{script}.py {part}", *(f"--{option}" for option in options)])
         options = [f"name {name}"]
     return " ".join([f"{script}.py", *(f"--{option}" for option in options)])
 
