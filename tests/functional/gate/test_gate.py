@@ -122,7 +122,7 @@ def test_inconclusive_comparisons_can_pass_and_are_counted(opperf: Opperf) -> No
         (("gate", "ad", "--base", "null", "--new", "null"), "no operator `ad`"),
         ((*SAME, "--tolerance", "2"), "`--tolerance` is `2`, expected a percentage"),
         ((*SAME, "--pairs", "2"), "`--pairs`: found 2, expected a whole number >= 3"),
-        ((*SAME, "--inconclusive", "maybe"), "`--inconclusive`: found 'maybe', expected `fail` or `pass`"),
+        ((*SAME, "--inconclusive", "maybe"), "`--inconclusive`: found 'maybe', expected `pass` or `fail`"),
         ((*SAME, "--new", "nul"), "no environment `nul`"),
         ((*SAME, "--config", "none.toml"), "cannot read `none.toml`"),
         ((*SAME, "--markdown", "nowhere/a.md"), "cannot write `nowhere/a.md`"),

@@ -185,7 +185,7 @@ def selection_of(
     )
     if not selects:
         cases = replace(cases, category=file.category, suite=file.suite, skip=what.skip or file.skip)
-    request = Request(cases, Where(file.framework, file.environment, file.device, file.modes))
+    request = Request(cases, Where(file.framework, file.environment, file.device, file.mode))
     names = () if selects else file.operators
     return requests.selection(operators, request, names=names, others=others, note=note)
 
@@ -286,7 +286,7 @@ def _plan(
         ("framework", file.framework),
         ("environment", tuple(environment_of(text).text for text in file.environment)),
         ("device", tuple(parse_device(text) for text in file.device)),
-        ("mode", file.modes),
+        ("mode", file.mode),
     )
     trials = [
         selection.measurable(expectation.trial, f"{file.expected}: expectations[{i}]")

@@ -23,14 +23,16 @@ from opperf.parent.sources.gate_keys import (
     EXPECTED_KEYS,
     KEYS,
     NIGHTLY_KEYS,
+    Keys,
     Reader,
+    check_option,
     name_of,
     names,
 )
 from opperf.parent.sources.machine_tokens import NAME as MACHINE
 from opperf.parent.sources.machine_tokens import reference
 from opperf.parent.sources.notify_keys import NOTIFY_KEYS, Channels
-from opperf.parent.sources.option import Overrides
+from opperf.parent.sources.option import Overrides, declarations
 from opperf.parent.sources.options import GateOptions, What
 
 if sys.version_info >= (3, 11):
@@ -52,7 +54,7 @@ class GateFile(What, GateOptions):
     operators: tuple[str, ...] = ()
     base: str | None = None
     new: tuple[str, ...] = ()
-    modes: tuple[str, ...] = ()
+    mode: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -218,20 +220,11 @@ def _check_operators(
 
 def overridden(file: GateFile, options: Overrides[GateOptions]) -> GateFile:
     """Return the file with overriding options; raises `InputError` for what a file may not say either."""
-    readers = dict({**KEYS, **EXPECTED_KEYS}.values())
-    for name, value in options.values.items():
-        with at_place(f"`--{name.replace('_', '-')}`"):
-            readers[name](_in_file(name, value), Path())
+    for option in declarations(GateOptions):
+        if options.has(option.name):
+            with at_place(f"`{option.flag}`"):
+                check_option(option, options.values[option.name])
     return replace(file, **options.values)
-
-
-def _in_file(name: str, value: object) -> object:
-    """Return the value of an option as a file has it."""
-    if name == "jobs" and value == 0:
-        return "auto"
-    if name == "precision" and isinstance(value, float):
-        return f"{value * 100:.9g}%"
-    return [*value] if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
 
 
 def _parse(text: str, where: str) -> dict[str, object]:
@@ -249,7 +242,7 @@ def _shared_table(document: Mapping[str, object]) -> object:
 
 
 def _values(
-    table: Mapping[str, object], keys: Mapping[str, tuple[str, Reader]], where: str, folder: Path, prefix: str
+    table: Mapping[str, object], keys: Keys, where: str, folder: Path, prefix: str
 ) -> JsonDict:
     """Read the values of a table by the name of their field; an unknown key is refused."""
     result = {}

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
-from opperf.parent.sources.gate_keys import Reader, names, one_of, string, wrong
+from opperf.parent.sources.gate_keys import Keys, Reader, names, one_of, string, wrong
 
 #: The forms of a webhook's message: opperf's own JSON, and what chats take.
 FORMS = ("json", "slack", "mattermost", "teams")
@@ -131,7 +131,7 @@ def _sender(value: object, folder: Path) -> str:
 
 
 #: The tables of `[notify]`: what each makes, and its keys, of which only `form` may be left out.
-NOTIFY_KEYS: Mapping[str, tuple[Any, Mapping[str, tuple[str, Reader]]]] = {
+NOTIFY_KEYS: Mapping[str, tuple[Any, Keys]] = {
     "webhook": (Webhook, {"url": ("url", _address("https", "http")), "form": ("form", one_of(FORMS))}),
     "email": (
         Mail,

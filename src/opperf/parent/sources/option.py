@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, replace
+from numbers import Real
 from pathlib import Path
 from typing import Annotated, Any, Generic, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from opperf.domain.dataclass import dataclass
-from opperf.domain.errors import InputError, check_known
+from opperf.domain.errors import InputError, at_place, check_known
 from opperf.domain.plan import UNCHECKED
 from opperf.domain.units import parse_bytes, parse_duration, parse_jobs, parse_percent
 from opperf.parent.documents.tolerances import Tolerances
@@ -50,8 +51,8 @@ class Option:
     """How an option is written, and what its help says of it.
 
     `flag` is the option's name where it is not that of the field, `words` reads what is given several times, and
-    `complete` names what completes a value in a shell. `keyword` is the type of the argument in the library where it
-    does not follow from that of the field.
+    `complete` names what completes a value in a shell. `keyword` is the type of the argument in the library, and `key`
+    the name in a file, where they do not follow from those of the field.
     """
 
     metavar: str
@@ -61,6 +62,7 @@ class Option:
     words: Callable[[Sequence[str]], object] | None = None
     complete: str = ""
     keyword: str = ""
+    key: str = ""
 
 
 def option(default: Value, metavar: str, help: str, kind: Kind | None = None, **more: Any) -> Value:
@@ -110,6 +112,19 @@ class Declaration:
     def is_list(self) -> bool:
         """Whether it may be given several times."""
         return self.option.words is not None or get_origin(self.hint) is tuple
+
+    @property
+    def key(self) -> str:
+        """How a file calls it: a list by the plural."""
+        if self.option.key or get_origin(self.hint) is not tuple or self.name.endswith("s"):
+            return self.option.key or self.name
+        return f"{self.name[:-1]}ies" if self.name.endswith("y") else f"{self.name}s"
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The words that it may be, where its metavar lists all of them."""
+        words = tuple(self.option.metavar.split("|"))
+        return words if len(words) > 1 and self.option.kind is None else ()
 
     @property
     def keyword(self) -> str:
@@ -173,13 +188,40 @@ def overrides_of(group: type[Group], values: Mapping[str, object]) -> Overrides[
     return Overrides({one.name: one.read(value) for one, value in several if value is not None})
 
 
+def _check_number(value: Any, name: str) -> None:
+    """Raise `InputError` for what is neither a number nor a text that may be one."""
+    if isinstance(value, bool) or not isinstance(value, (str, Real)):
+        raise InputError(f"{name} is `{value!r}`, expected a number, or a text such as `2%` or `5m`")
+
+
 def _reader(parse: Callable[..., Any]) -> Reader:
-    """Return a reader that parses text and passes any other value on."""
-    return lambda value, name: parse(value, name=name) if isinstance(value, str) else value
+    """Return a reader that parses text and passes numbers on."""
+
+    def read(value: Any, name: str) -> Any:
+        _check_number(value, name)
+        return parse(value, name=name) if isinstance(value, str) else value
+
+    return read
 
 
-def _tolerances(value: Any, name: str) -> Tolerances:
-    return value if isinstance(value, Tolerances) else Tolerances(PERCENT.read(value, name))
+def tolerances(usual: float) -> Kind:
+    """Return how a share for all operators is read, or shares by name or pattern, of which `*` is for all others.
+
+    Without `*` those have the usual one.
+    """
+
+    def read(value: Any, name: str) -> Tolerances:
+        if isinstance(value, Tolerances):
+            return value
+        if not isinstance(value, Mapping):
+            return Tolerances(PERCENT.read(value, name))
+        shares: dict[str, float] = {}
+        for pattern, share in value.items():
+            with at_place(f"`{pattern}`"):
+                shares[pattern] = PERCENT.read(share, name)
+        return Tolerances(shares.pop("*", usual), shares)
+
+    return Kind(read, "float | str", lambda value: _percent(value.usual))
 
 
 def one_of(kind: str, names: Collection[str]) -> Kind:
@@ -206,6 +248,7 @@ def at_least(least: int) -> Kind:
 
 
 def _share(value: Any, name: str) -> float:
+    _check_number(value, name)
     return parse_percent(value, name=name)
 
 
@@ -215,11 +258,9 @@ def _percent(share: float) -> str:
 
 #: A share, written as a percentage or as a fraction of 1.
 PERCENT = Kind(_share, "float | str", _percent)
-#: The same, for all operators.
-TOLERANCES = Kind(_tolerances, "float | str", lambda tolerances: _percent(tolerances.usual))
 SECONDS = Kind(_reader(parse_duration), "float | str")
 BYTES = Kind(_reader(parse_bytes), "int | str")
 #: What of results is checked: a name, or in Python whether anything is. None leaves it to the side.
 CHECK = Kind(lambda value, name: {True: None, False: UNCHECKED}.get(value, value), "bool | str", str)
 #: A number of jobs, 0 for `auto`.
-JOBS = Kind(_reader(parse_jobs), "int | str", str)
+JOBS = Kind(lambda value, name: parse_jobs(str(value), name=name), "int | str", str)

@@ -15,7 +15,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.plan import Settings, Side
 from opperf.domain.suite import Suite
 from opperf.parent.documents.tolerances import EXPECTED_PROCESSES, FIRST_PAIRS, THRESHOLD, TOLERANCE, Tolerances
-from opperf.parent.sources.option import BYTES, CHECK, JOBS, PERCENT, SECONDS, TOLERANCES, Option, at_least, option
+from opperf.parent.sources.option import BYTES, CHECK, JOBS, PERCENT, SECONDS, Option, at_least, option, tolerances
 
 #: So many candidates are explained for a page: each takes a process more.
 EXPLAINED = 20
@@ -137,7 +137,7 @@ class What:
         (), "C", "Add all operators of a category, or of another tool's group.", complete="categories"
     )
     all: bool = option(False, "", "All operators.")
-    skip: Names = option((), "PATTERN", "Leave out operators that match a pattern, such as `conv*`.")
+    skip: Names = option((), "PATTERN", "Leave out operators that match a pattern, such as `conv*`.", key="skip")
     select: Optional[str] = option(
         None,
         "REGEX",
@@ -211,7 +211,9 @@ class Judging:
     """When a comparison is decided."""
 
     pairs: int = option(FIRST_PAIRS, "K", "Number of pairs of processes to measure at first.")
-    tolerance: Tolerances = option(Tolerances(TOLERANCE), "PERCENT", "Smallest change worth reporting.", TOLERANCES)
+    tolerance: Tolerances = option(
+        Tolerances(TOLERANCE), "PERCENT", "Smallest change worth reporting.", tolerances(TOLERANCE)
+    )
 
 
 @dataclass(frozen=True)
@@ -285,9 +287,9 @@ class How(Limits):
 class Expecting:
     """Expectations instead of a base: which, how far a time may be off, and for which sides they are."""
 
-    expected: Optional[Path] = option(None, "FILE", "Compare with the expectations in this file instead.")
+    expected: Optional[Path] = option(None, "FILE", "Compare with the expectations in this file instead.", key="file")
     threshold: Tolerances = option(
-        Tolerances(THRESHOLD), "PERCENT", "Allowed deviation from an expectation.", TOLERANCES
+        Tolerances(THRESHOLD), "PERCENT", "Allowed deviation from an expectation.", tolerances(THRESHOLD)
     )
     processes: int = option(EXPECTED_PROCESSES, "K", "Processes per expectation.")
     framework: Framework = ()

@@ -14,7 +14,7 @@ from opperf.domain.errors import InputError
 from opperf.parent.documents.tolerances import Tolerances
 from opperf.parent.sources.gate_file import GateFile, find_gate_file, gate_file, nightly_file, overridden
 from opperf.parent.sources.gate_keys import EXPECTED_KEYS, KEYS
-from opperf.parent.sources.option import Overrides
+from opperf.parent.sources.option import Overrides, overrides_of
 from opperf.parent.sources.options import GateOptions
 
 FILE = Path("ci/opperf.toml")
@@ -80,7 +80,7 @@ def test_every_key_is_read() -> None:
         framework=("torch",),
         environment=("torch==2.12.0", "python=/opt/bin/python"),
         device=("gpu(0)",),
-        modes=("eager", "compiled"),
+        mode=("eager", "compiled"),
     )
 
 
@@ -114,16 +114,17 @@ def test_pyproject_has_a_table_of_opperf() -> None:
         ('directions = "up"', "`directions`: no direction `up`", "known: forward"),
         ('base = ["a", "b"]', "`base`: found ['a', 'b'], expected a string", None),
         ("tolerance = 2", "`tolerance`: the value is `2`, expected a percentage", "write `2%`"),
-        ("tolerance = true", "`tolerance`: found True, expected a percentage", 'write, for example, `"2%"`'),
+        ("tolerance = true", "`tolerance`: the value is `True`, expected a number, or a text such as `2%`", None),
         ('tolerance = "2"', "`tolerance`: the value is `2`, expected a percentage", "write `2%`"),
         ('tolerance = "0%"', "`tolerance`: the value is `0%`, expected more than 0%", None),
         ("pairs = 2", "`pairs`: found 2, expected a whole number >= 3", None),
         ("pairs = true", "`pairs`: found True, expected a whole number >= 3", None),
         ('budget = "soon"', "`budget`: the value is `soon`, expected a number and a unit", "write, for example,"),
-        ("budget = 0", "`budget`: found 0, expected a time above 0", None),
-        ("budget = nan", "`budget`: found nan, expected", None),
-        ('inconclusive = "maybe"', "`inconclusive`: found 'maybe', expected `fail` or `pass`", None),
-        ("inconclusive = []", "`inconclusive`: found [], expected `fail` or `pass`", None),
+        ("budget = 0", "`budget`: `--budget` is 0, expected a number > 0", None),
+        ("budget = nan", "`budget`: `--budget` is nan, expected", None),
+        ("jobs = 0", "`jobs`: the value is `0`, expected `auto` or a whole number >= 1", None),
+        ('inconclusive = "maybe"', "`inconclusive`: found 'maybe', expected `pass` or `fail`", None),
+        ("inconclusive = []", "`inconclusive`: found [], expected a string", None),
         ("seed = -1", "`seed`: found -1, expected a whole number >= 0", None),
         ("[expected]\nprocesses = 2", "`expected.processes`: found 2, expected a whole number >= 3", None),
         ('[expected]\nframeworks = ["tf"]', "`expected.frameworks`: no framework `tf`", "known: torch"),
@@ -171,14 +172,14 @@ def test_options_override_the_file() -> None:
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("precision", 0.0, "`--precision`: the value is `0%`, expected more than 0%"),
+        ("precision", 0.0, "`--precision` is `0.0`, expected more than 0%"),
         ("pairs", 2, "`--pairs`: found 2, expected a whole number >= 3"),
         ("framework", ("tf",), "`--framework`: no framework `tf`"),
     ],
 )
 def test_a_bad_option_is_told_by_its_name(option: str, value: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        overridden(GateFile(), Overrides({option: value}))
+        overridden(GateFile(), overrides_of(GateOptions, {option: value}))
     assert caught.value.message.startswith(message)
 
 

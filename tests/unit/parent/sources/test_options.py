@@ -14,15 +14,16 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 import pytest
 
 import opperf
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings
 from opperf.parent.cli.main import Commands
 from opperf.parent.commands.gate import Gate
 from opperf.parent.documents.tolerances import TOLERANCE, Tolerances
 from opperf.parent.sources.gate_file import GateFile
-from opperf.parent.sources.gate_keys import EXPECTED_KEYS, KEYS
-from opperf.parent.sources.option import Only, Overrides, declarations, group_of, overrides_of
-from opperf.parent.sources.options import Deciding, GateOptions, How, Judging, Sampling, What, Where
+from opperf.parent.sources.gate_keys import EXPECTED_KEYS, KEYS, keys_of
+from opperf.parent.sources.option import SECONDS, Only, Overrides, declarations, group_of, option, overrides_of
+from opperf.parent.sources.options import Deciding, GateOptions, How, Judging, Names, Sampling, What, Where
 
 ROOT = Path(opperf.__file__).parent
 TABLE = "parent/sources/options.py"
@@ -129,13 +130,27 @@ def test_overrides_have_no_defaults_and_only_what_is_there() -> None:
     assert not overrides.has("pairs")
 
 
-def test_every_option_in_place_of_a_gate_file_is_a_key_of_it_which_fills_the_same_field() -> None:
-    keys = {field: key for key, (field, _) in {**KEYS, **EXPECTED_KEYS}.items()}
-    names = {one.name for one in declarations(GateOptions)}
-    assert names <= set(keys)
-    assert set(keys) <= {one.name for one in fields(GateFile)}
-    plurals = {name: {name, f"{name}s", f"{name[:-1]}ies"} for name in names - {"expected"}}
-    assert [name for name, spellings in plurals.items() if keys[name] not in spellings] == []
+@dataclass(frozen=True)
+class More(GateOptions):
+    """The options of a gate, and two that nobody has declared yet."""
+
+    library: Names = option((), "NAME", "Libraries.")
+    patience: float = option(1.0, "SECONDS", "How long to wait.", SECONDS)
+
+
+def test_every_option_in_place_of_a_gate_file_is_a_key_of_it_as_soon_as_it_is_declared() -> None:
+    keys = keys_of(More)
+    assert {*keys} - {"libraries", "patience"} <= {*KEYS, *EXPECTED_KEYS}
+    assert keys["libraries"][1]("a", Path()) == ("a",)
+    assert keys["patience"][1]("2ms", Path()) == 0.002
+    assert {field for field, _ in [*KEYS.values(), *EXPECTED_KEYS.values()]} <= {one.name for one in fields(GateFile)}
+
+
+def test_a_tolerance_for_each_operator_is_read_alike_from_a_file_and_in_python() -> None:
+    shares = {"conv*": "3%", "softmax": 0.05}
+    assert group_of(Judging, {"tolerance": shares}).tolerance == Tolerances(TOLERANCE, {"conv*": 0.03, "softmax": 0.05})
+    with pytest.raises(InputError, match=r"`conv\*`: `--tolerance` is `wide`, expected a percentage"):
+        group_of(Judging, {"tolerance": {"conv*": "wide"}})
 
 
 def test_a_gate_file_compares_as_the_command_line_does_by_default() -> None:
