@@ -23,7 +23,7 @@ import math
 import random
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -72,10 +72,10 @@ class History:
         """The builds."""
         return [str(place) for place in range(len(self.levels))]
 
-    def side(self, name: str) -> str:
+    def side(self, name: str, plain: Side) -> Side:
         """Return the side of a build."""
         self.built.add(name)
-        return f"null;version={name}"
+        return replace(plain, settings={"version": name})
 
     def digest(self, name: str) -> str | None:
         """Return None: all differ."""
@@ -160,7 +160,7 @@ def search(past: History) -> Answer:
     Drawn.history = past
     order = Order(Bisecting("0", past.names[-1]), Judging(PAIRS))
     rule = Rule(pairs=PAIRS)
-    searching = Search(Selection(), past, "", order, rule, Settings(check="none"), Silent())
+    searching = Search(Selection(), past, Side("null"), order, rule, Settings(check="none"), Silent())
     side = Side("null", settings={"version": "0"})
     searching._subjects = [Subject(Trial(Case("null:steady"), side, "forward"))]
     searching._bench.build("0")

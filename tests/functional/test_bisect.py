@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 from tests.functional.conftest import invoke
 
 from opperf.domain.errors import EnvironmentFailure, InputError
-from opperf.domain.plan import Settings
+from opperf.domain.plan import Settings, Side
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.commands.bisect import releases
-from opperf.parent.commands.bisect.bisect import Order, Search
+from opperf.parent.commands.bisect.bisect import Order, Search, plain_side
 from opperf.parent.commands.load import read_value
 from opperf.parent.documents.bisection import Answer, Bisection
 from opperf.parent.documents.comparison import PairValue
@@ -43,14 +43,14 @@ class Slowdowns:
     def names(self) -> Sequence[str]:
         return [f"v{i}" for i in range(len(self.factors))]
 
-    def side(self, name: str) -> str:
+    def side(self, name: str, plain: Side) -> Side:
         factor = self.factors[int(name[1:])]
         if factor < 0:
             raise EnvironmentFailure(f"{name} has no wheel", slug="environment_build")
         self.asked.append(name)
         word = "every" if name in self.failing else self.failing_with.get(name)
-        fails = "" if word is None else f";fails={word}"
-        return f"null;{self.setting}={factor};version={name}{fails}"
+        fails = {} if word is None else {"fails": word}
+        return replace(plain, settings={self.setting: str(factor), "version": name, **fails})
 
     def digest(self, name: str) -> str | None:
         return self.same.get(name)
@@ -68,7 +68,7 @@ def search(
     order = order or Order(Bisecting("v0", builds.names[-1]))
     selection = Selection(operators=operators or ("null:steady",), directions=("forward",))
     settings = Settings(budget=budget, clock=clock)
-    searching = Search(selection, builds, ";framework=null", order, Rule(pairs=3), settings, progress or Silent())
+    searching = Search(selection, builds, Side("null"), order, Rule(pairs=3), settings, progress or Silent())
     searching.plan()
     searching.run()
     return searching.document()
@@ -335,6 +335,11 @@ def test_the_journal_of_another_search_is_one_message(tmp_path: Path) -> None:
         search(Slowdowns(steps()), "null:warming", order=Order(Bisecting("v0", "v15"), resume=journal))
 
 
+def test_builds_are_measured_where_the_user_says() -> None:
+    selection = Selection(frameworks=["null"], devices=["gpu(1)"], threads=2)
+    assert plain_side(selection, "null") == Side("null", device="cuda:1", threads=2)
+
+
 @pytest.mark.usefixtures("exact")
 def test_the_document_is_read_again_and_reported_as_it_was() -> None:
     bisection = search(Slowdowns(steps((11, 1.05))))
@@ -353,6 +358,8 @@ def test_the_document_is_read_again_and_reported_as_it_was() -> None:
         (("--repo", ".", "--framework", "numpy"), "`--repo` needs `--build COMMAND`"),
         (("--framework", "numpy", "--framework", "torch"), "name one framework"),
         (("--framework", "numpy", "--resume", "none.journal"), "none.journal"),
+        (("--framework", "numpy", "--device", "cpu", "--device", "gpu"), "measured on one device"),
+        (("--framework", "numpy", "--device", "auto"), "no device `auto`"),
         (("--framework", "null", "--repo", "nowhere", "--build", "true"), "`--repo nowhere`: there is no such folder"),
         (("--framework", "null", "--repo", ".", "--build", " "), "`--repo` needs `--build COMMAND`"),
         (("--framework", "null", "--build", "true"), "`--build` needs `--repo DIR`"),

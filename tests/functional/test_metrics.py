@@ -10,7 +10,7 @@ import pytest
 from tests.functional.conftest import invoke
 from tests.functional.test_bisect import Slowdowns, only
 
-from opperf.domain.plan import Settings
+from opperf.domain.plan import Settings, Side
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.commands.bisect.bisect import Order, Search
 from opperf.parent.measuring.progress import Silent
@@ -111,7 +111,7 @@ def bisection(setting: str, factors: list[float], operator: str, metric: str) ->
     builds = Slowdowns(factors, setting=setting)
     selection = Selection(operators=(operator,), directions=("forward",), sizes=("small",))
     order, settings = Order(Bisecting("v0", builds.names[-1])), Settings(metric=metric)
-    searching = Search(selection, builds, ";framework=null", order, Rule(pairs=3), settings, Silent())
+    searching = Search(selection, builds, Side("null"), order, Rule(pairs=3), settings, Silent())
     searching.plan()
     searching.run()
     return only(searching.document()).reason

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from opperf.domain.errors import EnvironmentFailure
+from opperf.domain.plan import Side
 from opperf.parent.commands.bisect.builds import Commits
 from opperf.parent.workers import commits, supervision
 from opperf.parent.workers.commits import Recipe
@@ -35,11 +36,12 @@ cp value "$VIRTUAL_ENV/value"
 PARENT = """
 import sys
 from pathlib import Path
+from opperf.domain.plan import Side
 from opperf.parent.commands.bisect.builds import Commits
 from opperf.parent.workers import commits
 commits.uv = lambda *words: ""
 both = Commits(Path(sys.argv[1]), "HEAD~1", "HEAD", commits.Recipe(sys.argv[2]), print)
-both.side(both.names[-1])
+both.side(both.names[-1], Side("numpy"))
 """
 
 
@@ -68,7 +70,7 @@ def git(folder: Path, *words: str) -> str:
 def environment(repository: Path, command: str) -> Path:
     """Build the last commit, and return its environment."""
     both = Commits(repository, "HEAD~1", "HEAD", Recipe(command), print)
-    return Path(both.side(both.names[-1]).removeprefix("python=")).parents[1]
+    return Path(both.side(both.names[-1], Side("numpy")).environment.removeprefix("python=")).parents[1]
 
 
 def test_ends_are_called_as_the_user_named_them_and_git_says_which_commit_each_is(repository: Path) -> None:

@@ -9,12 +9,14 @@ from types import SimpleNamespace
 import pytest
 
 from opperf.domain.errors import EnvironmentFailure, InputError
+from opperf.domain.plan import Side
 from opperf.parent.commands.bisect import builds as builds_module
 from opperf.parent.commands.bisect import releases as module
 from opperf.parent.commands.bisect.builds import Beside, Packages
 from opperf.parent.commands.bisect.releases import Releases, releases
 from opperf.parent.documents.environment import EnvironmentSpec
 
+NUMPY = Side("numpy")
 #: What an index has of some packages.
 INDEX = {
     "numpy": ["2.0.0", "1.26.4", "1.26.3", "1.10.0", "1.9.0"],
@@ -103,7 +105,7 @@ def test_a_package_beside_a_framework_is_exchanged_in_the_environment_of_the_goo
     notes: list[str] = []
     builds = Beside("torch", "numba", "0.61.2", "numba==0.62.1", pre=False, note=notes.append)
     assert builds.names == ["numba==0.61.2", "numba==0.62.0", "numba==0.62.1"]
-    sides = [builds.side(name) for name in (*builds.names[:2], builds.names[1])]
+    sides = [builds.side(name, NUMPY) for name in (*builds.names[:2], builds.names[1])]
     assert [run[-3:] for run in runs if "install" in run] == [
         ("numpy", "expecttest", "numba==0.61.2"),
         ("numpy", "expecttest", "numba==0.61.2"),  # a copy, where the exchange moves what does not suit it
@@ -158,7 +160,7 @@ def between(good: str, bad: str, notes: list[str]) -> Releases:
 
 def test_the_own_python_builds_what_it_has_wheels_of(pythons: list[tuple[str, str | None]]) -> None:
     notes: list[str] = []
-    assert between("1.26.3", "2.0.0", notes).side("1.26.4") == "numpy==1.26.4"
+    assert between("1.26.3", "2.0.0", notes).side("1.26.4", NUMPY).environment == "numpy==1.26.4"
     assert pythons == [("numpy==1.26.4", None)]
     assert not notes
 
@@ -166,20 +168,20 @@ def test_the_own_python_builds_what_it_has_wheels_of(pythons: list[tuple[str, st
 def test_a_python_that_takes_both_ends_comes_first(pythons: list[tuple[str, str | None]]) -> None:
     notes: list[str] = []
     builds = between("1.10.0", "1.26.4", notes)
-    assert builds.side("1.26.3") == "python=/built/python3.10"
+    assert builds.side("1.26.3", NUMPY).environment == "python=/built/python3.10"
     assert pythons == [("numpy==1.26.3", "/python3.10")]
     assert notes == ["numpy==1.26.3 is measured in Python 3.10"]
 
 
 def test_without_one_each_release_has_the_python_that_takes_it(pythons: list[tuple[str, str | None]]) -> None:
     builds = between("1.10.0", "2.0.0", [])
-    assert builds.side("1.10.0") == "python=/built/python3.10"
-    assert builds.side("2.0.0") == "numpy==2.0.0"
+    assert builds.side("1.10.0", NUMPY).environment == "python=/built/python3.10"
+    assert builds.side("2.0.0", NUMPY).environment == "numpy==2.0.0"
 
 
 def test_a_release_that_no_python_takes_is_an_error_that_names_them(pythons: list[tuple[str, str | None]]) -> None:
     with pytest.raises(EnvironmentFailure, match=r"Python 3\.12, 3\.10, 3\.13 have no wheel of numpy==1\.9\.0: has no"):
-        between("1.9.0", "2.0.0", []).side("1.9.0")
+        between("1.9.0", "2.0.0", []).side("1.9.0", NUMPY)
     assert not pythons
 
 

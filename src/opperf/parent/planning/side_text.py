@@ -57,6 +57,11 @@ class SideText:
     dtype: str | None = None
 
 
+def in_environment(side: Side, text: str) -> Side:
+    """Return a side in another environment, which a user writes as `text`."""
+    return replace(side, environment=environment_of(text).text)
+
+
 def read_side(text: str) -> SideText:
     """Read a side from a file; raises `InputError` for unknown words and for code."""
     first = text.partition(";")[0].strip()

@@ -16,6 +16,7 @@ from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import explain_errors
 from opperf.domain.files.json_text import NotJSON, value_of
 from opperf.domain.files.text_file import read_bytes
+from opperf.domain.plan import Side
 from opperf.domain.type_hint import Amount, AtLeast
 from opperf.parent.analysis.verdict import paired_test
 from opperf.parent.commands.bisect.answers import Candidates, Subject
@@ -24,7 +25,7 @@ from opperf.parent.documents.bisection import LeftOut, Probe
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest
 from opperf.parent.planning.implementations import trial_on
-from opperf.parent.planning.side_text import SideText, parse_side
+from opperf.parent.planning.side_text import SideText
 
 #: The largest log-ratio of two builds, and error of one, that a journal may state: a factor of 22,000.
 LARGEST = 10.0
@@ -96,15 +97,15 @@ class Bench:
         self,
         builds: Builds,
         candidates: Candidates,
-        suffix: str,
+        plain: Side,
         metric: str,
         change: float,
         journal: Journal,
         note: Callable[[str], None],
         begin: Callable[[], Comparing],
     ) -> None:
-        """Start nothing yet; `begin` does. `suffix` is what all sides share, `change` the log-ratio that counts."""
-        self._builds, self._candidates, self._suffix = builds, candidates, suffix
+        """Start nothing yet; `begin` does. `plain` is what all sides share, `change` the log-ratio that counts."""
+        self._builds, self._candidates, self._plain = builds, candidates, plain
         self._metric, self._change, self._journal = metric, change, journal
         self._note, self._begin = note, begin
         self.sides: dict[str, SideText] = {}
@@ -118,7 +119,7 @@ class Bench:
     def build(self, name: str) -> SideText:
         """Return the side of a build, which is built; raises `OpperfError` where that fails."""
         if name not in self.sides:
-            self.sides[name] = parse_side(self._builds.side(name) + self._suffix)
+            self.sides[name] = SideText(name, self._builds.side(name, self._plain))
         return self.sides[name]
 
     def is_built(self, name: str) -> bool:

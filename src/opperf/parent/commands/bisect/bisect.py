@@ -11,7 +11,8 @@ from pathlib import Path
 from opperf.domain.code import Code
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
-from opperf.domain.plan import INSTRUCTIONS, Settings
+from opperf.domain.plan import INSTRUCTIONS, Settings, Side
+from opperf.domain.registry import FRAMEWORKS, parse_device
 from opperf.parent.analysis.counts import counting
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.commands.bisect.answers import Candidates, Judge, Subject
@@ -34,6 +35,7 @@ from opperf.parent.planning.side_text import frameworks
 from opperf.parent.sources.options import Bisecting, Judging
 from opperf.parent.sources.plugin_file import framework_of
 from opperf.parent.workers.commits import Recipe, requirements
+from opperf.parent.workers.gpus import check_devices
 from opperf.parent.workers.interpreters import importable
 
 
@@ -59,11 +61,10 @@ def bisect(
     """
     rule = rule_of(order.judging)
     selection = requests.selection(operators, request, note=progress.note)
-    framework = _framework(selection)
-    builds = _builds(order.search, framework, selection.packages, progress.note)
+    plain = plain_side(selection, _framework(selection))
+    builds = _builds(order.search, plain.framework, selection.packages, progress.note)
     settings = requests.settings(request)
-    suffix = f";framework={framework};threads={selection.threads}"
-    search = Search(selection, builds, suffix, order, rule, settings, progress)
+    search = Search(selection, builds, plain, order, rule, settings, progress)
     with planning(progress):
         search.plan()
     with Stoppable() as measuring:
@@ -96,6 +97,15 @@ def _builds(order: Bisecting, framework: str, packages: Sequence[str], note: Cal
     return releases(framework, good, bad, pre=order.pre, packages=packages, note=note)
 
 
+def plain_side(selection: Selection, framework: str) -> Side:
+    """Return what the sides of all builds share; raises `InputError`."""
+    if len(selection.devices) > 1:
+        raise InputError(f"builds are measured on one device: `--device` was given {len(selection.devices)} times")
+    device = parse_device(selection.devices[0]) if selection.devices else Side.device
+    check_devices([(framework, device)])
+    return Side(framework, device=device, mode=FRAMEWORKS[framework].mode, threads=selection.threads)
+
+
 def _framework(selection: Selection) -> str:
     operators = tuple(_with_framework(one) if isinstance(one, Code) else one for one in selection.operators)
     names = selection.frameworks or frameworks(replace(selection, operators=operators), importable())
@@ -123,7 +133,7 @@ class Search:
         self,
         selection: Selection,
         builds: Builds,
-        suffix: str,
+        plain: Side,
         order: Order,
         rule: Rule,
         settings: Settings,
@@ -137,7 +147,7 @@ class Search:
         lasting = builds.short_hash if isinstance(builds, Commits) else str
         self._journal = Journal(order.journal, order.resume, lasting)
         self._bench = Bench(
-            *(builds, self._candidates, suffix, metric.name, rule.change),
+            *(builds, self._candidates, plain, metric.name, rule.change),
             *(self._journal, progress.note, self._begin_comparing),
         )
         self._judge = Judge(self._candidates, self._band, rule.pairs, self._spent, metric)

@@ -12,10 +12,12 @@ from typing import Protocol
 from packaging.version import Version
 
 from opperf.domain.errors import InputError
+from opperf.domain.plan import Side
 from opperf.domain.registry import FRAMEWORKS
 from opperf.parent.commands.bisect.releases import INSTALLED_PARTS, index_versions, versions_between
 from opperf.parent.documents.bisection import Commit
 from opperf.parent.documents.environment import CURRENT, requirement_name
+from opperf.parent.planning.side_text import in_environment
 from opperf.parent.workers.commits import SHORT, Recipe, Repository, build_home
 from opperf.parent.workers.environments import PYTHON, build_once
 from opperf.parent.workers.installer import find_links, uv
@@ -35,8 +37,8 @@ class Builds(Protocol):
     def parts(self) -> int:
         """Into how many parts those builds divide them that are looked at although good and bad are close."""
 
-    def side(self, name: str) -> str:
-        """Return a build as a side names its environment; builds it. Raises `OpperfError` where that fails."""
+    def side(self, name: str, plain: Side) -> Side:
+        """Return a side in the environment of a build; builds it. Raises `OpperfError` where that fails."""
 
     def digest(self, name: str) -> str | None:
         """Return the digest of builds that are the same to the byte; None where that is not known."""
@@ -61,10 +63,10 @@ class Packages:
             raise InputError(f"`{good}` and `{bad}` have the same packages", hint="bisect their commits with `--repo`")
         self.names: Sequence[str] = list(self._sets)
 
-    def side(self, name: str) -> str:
-        """Return the environment with the packages of a build; builds it where it is not there."""
+    def side(self, name: str, plain: Side) -> Side:
+        """Return a side in the environment with the packages of a build; builds it where it is not there."""
         if name == "good":
-            return self._good
+            return in_environment(plain, self._good)
         packages = [f"{package}=={version}" for package, version in sorted(self._sets[name].items())]
 
         def install(folder: Path) -> None:
@@ -76,7 +78,8 @@ class Packages:
                 own = f"{self._package}=={self._sets[name][self._package]}"
                 uv(CURRENT, "pip", "install", "--python", target, *find_links(), own)
 
-        return f"python={build_once(build_home('mixtures', self._good, *packages), name, self._note, install)}"
+        python = build_once(build_home("mixtures", self._good, *packages), name, self._note, install)
+        return in_environment(plain, f"python={python}")
 
     def digest(self, name: str) -> str | None:
         """Return None: builds differ in a package."""
@@ -110,8 +113,8 @@ class Beside:
         own = [requirement_name(text) if "==" in text else text for text in preset]
         self._base = [text for text in (*own, *packages) if requirement_name(text) != package]
 
-    def side(self, name: str) -> str:
-        """Return the environment with a release; builds it where it is not there."""
+    def side(self, name: str, plain: Side) -> Side:
+        """Return a side in the environment with a release; builds it where it is not there."""
         first = self.names[0]
 
         def install(folder: Path) -> None:
@@ -123,7 +126,7 @@ class Beside:
                 uv(CURRENT, *words, *self._base, name)
 
         home = build_home("together", sys.executable, *self._base, first, name)
-        return f"python={build_once(home, name, self._note, install) / PYTHON}"
+        return in_environment(plain, f"python={build_once(home, name, self._note, install) / PYTHON}")
 
     def digest(self, name: str) -> str | None:
         """Return None: builds differ in a package."""
@@ -215,11 +218,11 @@ class Commits:
             Commit(name, self._commits[name], *self._repository.describe(self._commits[name])) for name in names
         )
 
-    def side(self, name: str) -> str:
-        """Return the environment of a commit; builds it where it is not there."""
+    def side(self, name: str, plain: Side) -> Side:
+        """Return a side in the environment of a commit; builds it where it is not there."""
         if name not in self._folders:
             self._folders[name] = self._repository.build(self._commits[name], self._recipe, self._note)
-        return f"python={self._folders[name] / PYTHON}"
+        return in_environment(plain, f"python={self._folders[name] / PYTHON}")
 
     def digest(self, name: str) -> str | None:
         """Return the hash of all that was installed: its files but for caches and records of when and whence."""

@@ -18,8 +18,10 @@ from tempfile import TemporaryDirectory
 from packaging.version import InvalidVersion, Version
 
 from opperf.domain.errors import EnvironmentFailure, InputError
+from opperf.domain.plan import Side
 from opperf.domain.registry import FRAMEWORKS
 from opperf.parent.documents.environment import CURRENT, EnvironmentSpec, requirement_name
+from opperf.parent.planning.side_text import in_environment
 from opperf.parent.workers.environments import PYTHON, build_once, create, quiet, version_text
 from opperf.parent.workers.installer import find_links, listen, uv, uv_executable
 from opperf.parent.workers.interpreters import OLDEST_PYTHON
@@ -52,8 +54,8 @@ class Releases:
         both = next((python for python in pythons() if all(_complaint(end, python) is None for end in ends)), own)
         return list(dict.fromkeys([both, *pythons()]))
 
-    def side(self, name: str) -> str:
-        """Return the requirement, or the interpreter of another Python, whose environment stands."""
+    def side(self, name: str, plain: Side) -> Side:
+        """Return a side in the environment of a release, of this Python or of another one that takes it; builds it."""
         requirement = self._requirements[name]
         spec = EnvironmentSpec.parse(" + ".join([requirement, *self._packages]))
         python = next((one for one in self._pythons if _complaint(requirement, one) is None), None)
@@ -67,9 +69,10 @@ class Releases:
             )
         if python == next(iter(pythons())):
             create(spec, progress=self._note)
-            return spec.text
+            return in_environment(plain, spec.text)
         self._note(f"{requirement} is measured in Python {python}")
-        return f"python={create(spec, progress=self._note, python=pythons()[python]).executable}"
+        executable = create(spec, progress=self._note, python=pythons()[python]).executable
+        return in_environment(plain, f"python={executable}")
 
     def digest(self, name: str) -> str | None:
         """Return None: releases differ."""
