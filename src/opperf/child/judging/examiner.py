@@ -16,9 +16,9 @@ import numpy as np
 from opperf.child.judging import draws, dummies
 from opperf.child.judging.elements import Array, decode, encode, roundoff, storage
 from opperf.child.judging.sensitivity import Moves, count_terms, measure_drift, measure_moves
-from opperf.child.judging.slots import Area, Calls, bind_slot, bind_tensors, one_call
+from opperf.child.judging.slots import Area, Calls, bind_slot, bind_tensors, mixtures, one_call
 from opperf.child.judging.stand import check_numbers, outlined
-from opperf.child.judging.symptoms import PLAIN, Mistake, parts_of, symptom
+from opperf.child.judging.symptoms import PLAIN, Mistake, symptom
 from opperf.child.judging.tolerance import Difference, Expected, difference, roughly, settle, settle_least
 from opperf.child.worker.inputs import of_elements
 from opperf.domain.backend import Backend, HostValue
@@ -340,7 +340,7 @@ class Examiner:
         """Return the symptom of a result that belongs to inputs of another call, or in part to an earlier one."""
         names = [name for name, _ in tensors(self._trial.case)]
         for earlier in map(self._widened, self._before.get(slot, ())[:FEW_EARLIER]):
-            for places in parts_of(len(arrays)):
+            for places in mixtures(len(arrays)):
                 mixed = [(earlier if i in places else arrays)[i] for i in range(len(arrays))]
                 if self._is_of(mixed, mistake):
                     parts = " and ".join(f"`{names[i]}`" for i in places)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any, Protocol
 
 from opperf.catalog import catalog
@@ -74,6 +75,17 @@ def bind_tensors(backend: Backend, names: Calls, trial: Trial, case: Case, parts
     every = (*case.inputs.items(), *case.attributes.items())
     values = {name: _value(backend, argument, parts) for name, argument in every}
     return arguments.bind(case, names.call(trial), catalog().get(case.operator), backend, 0, values)
+
+
+def mixtures(count: int) -> Iterable[tuple[int, ...]]:
+    """Return which of so many inputs a call may have of another slot, and the others of its own: one, or all but one.
+
+    >>> [*mixtures(3)], [*mixtures(2)], [*mixtures(1)]
+    ([(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)], [(0,), (1,)], [])
+    """
+    every = range(count)
+    parts = (*combinations(every, 1), *combinations(every, max(count - 1, 0)))
+    return dict.fromkeys(part for part in parts if 0 < len(part) < count)
 
 
 def one_call(backend: Backend, work: Work, bound: Bound) -> Callable[[], Any]:

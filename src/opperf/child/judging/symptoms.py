@@ -5,7 +5,7 @@ A symptom names a mistake where it can only be that one; what looks like nothing
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -111,14 +111,3 @@ def _missing_end(gross: Array) -> tuple[int, int] | None:
         if len(shares) >= LONG and 0 < start < len(shares) and shares[:start].mean() < FEW:
             return axis, start
     return None
-
-
-def parts_of(count: int) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to take some of the inputs of a call: each alone, and all but each.
-
-    >>> [*parts_of(2)], [*parts_of(3)], [*parts_of(1)]
-    ([(0,), (1,)], [(0,), (1,), (2,), (1, 2), (0, 2), (0, 1)], [])
-    """
-    alone = [(i,) for i in range(count)] if count > 1 else []
-    but_one = [tuple(j for j in range(count) if j != i) for i in range(count)] if count > 2 else []
-    yield from [*alone, *but_one]

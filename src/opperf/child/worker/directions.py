@@ -68,6 +68,23 @@ class Ready:
             self.watch.check()
 
 
+@dataclass(frozen=True)
+class Aim:
+    """What work is wanted of a call: its direction, from which seed, and whether its results are `random`."""
+
+    direction: str
+    seed: str
+    random: bool
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What calls change of their inputs: those of `names` are put back before each, at `places` each writes over."""
+
+    names: frozenset[str] = frozenset()
+    places: frozenset[Place] = frozenset()
+
+
 def ready(
     backend: Backend,
     bind: Callable[[], Bound],
@@ -83,24 +100,22 @@ def ready(
     as the operator's definition can say too.
     """
     _check_mode(backend)
-    random = random or (operator is not None and operator.random)
-    names: set[str] = set()
-    places: set[Place] = set()
-    earlier: Bound | None = None
+    aim = Aim(direction, seed, random or (operator is not None and operator.random))
+    changes, earlier = Changes(), None
     while True:
         bound = bind()
-        _check_anew(bound, earlier, {*names, *dict(places)})
+        _check_anew(bound, earlier, {*changes.names, *dict(changes.places)})
         earlier, bound = bound, _left_as_it_was(backend, bound)
         try:
-            return _steady(backend, bound, names, places, direction, seed, random=random)
+            return _steady(backend, bound, changes, aim)
         except BaseException as error:
             with suppress(Exception):  # what has failed may not be fit to be let go
                 bound.release()
-            if not isinstance(error, Changed) or names.issuperset(error.names):
+            if not isinstance(error, Changed) or changes.names.issuperset(error.names):
                 raise
-            may_stay = direction == "forward" and not (random or names or places) and _is_set_up(bound)
-            places = _overwritten(backend, bind(), error.names) if may_stay else set()
-            names.update(() if places else error.names)
+            may_stay = direction == "forward" and not aim.random and changes == Changes() and _is_set_up(bound)
+            places = frozenset(_overwritten(backend, bind(), error.names) if may_stay else ())
+            changes = Changes(changes.names.union(() if places else error.names), places)
 
 
 def _is_set_up(bound: Bound) -> bool:
@@ -142,37 +157,25 @@ def _left_as_it_was(backend: Backend, bound: Bound) -> Bound:
     return replace(bound, release=leave)
 
 
-def _steady(
-    backend: Backend,
-    bound: Bound,
-    names: Collection[str],
-    places: Collection[Place],
-    direction: str,
-    seed: str,
-    *,
-    random: bool,
-) -> Ready:
-    """Return the work of a direction, the inputs of these `names` put back too; raises `Changed`.
-
-    Calls may change what stands at the `places`.
-    """
-    bound = replace(bound, mutated=(*bound.mutated, *sorted({*names}.difference(bound.mutated))))
-    watch = Watch(backend, bound, places)
+def _steady(backend: Backend, bound: Bound, changes: Changes, aim: Aim) -> Ready:
+    """Return the work that changes its inputs in these ways alone; raises `Changed`."""
+    bound = replace(bound, mutated=(*bound.mutated, *sorted(changes.names.difference(bound.mutated))))
+    watch = Watch(backend, bound, changes.places)
     try:
-        result = _ready(backend, bound, watch, direction, seed, random=random)
+        result = _ready(backend, bound, watch, aim)
     except Exception:  # what one call has left another may not take
         watch.check()
         raise
     result = replace(result, watch=result.watch or watch, bound=bound)
     result.check()
-    if not places:
+    if not changes.places:
         return result
-    note = f"{', '.join(sorted(dict(places)))}: written over by each call, whatever was there"
+    note = f"{', '.join(sorted(dict(changes.places)))}: written over by each call, whatever was there"
     return replace(result, work=replace(result.work, notes={**result.work.notes, "mutates": note}))
 
 
-def _ready(backend: Backend, bound: Bound, watch: Watch, direction: str, seed: str, *, random: bool) -> Ready:
-    if direction == "forward":
+def _ready(backend: Backend, bound: Bound, watch: Watch, aim: Aim) -> Ready:
+    if aim.direction == "forward":
         return _after_a_call(backend, _restoring(backend, bound, lambda: _forward(backend, bound)))
     if not bound.differentiable:
         raise Unsupported("no input of this case has a gradient", slug="no_gradient", hint="measure it forward")
@@ -185,15 +188,15 @@ def _ready(backend: Backend, bound: Bound, watch: Watch, direction: str, seed: s
             return output
         layout = bound.layout
         if layout is None:
-            return inputs.tensor(backend, backend.spec(output), f"{seed}/cotangent")
+            return inputs.tensor(backend, backend.spec(output), f"{aim.seed}/cotangent")
         # The same numbers as in other frameworks, at the same places.
-        return layout.own(inputs.tensor(backend, backend.spec(layout.neutral(output)), f"{seed}/cotangent"))
+        return layout.own(inputs.tensor(backend, backend.spec(layout.neutral(output)), f"{aim.seed}/cotangent"))
 
-    if direction == "forward_backward":
+    if aim.direction == "forward_backward":
         work = _restoring(backend, bound, lambda: backend.forward_backward(bound, cotangents))
         result = _after_a_call(backend, work)
     else:
-        result = _backward(backend, bound, watch, cotangents, random=random)
+        result = _backward(backend, bound, watch, cotangents, random=aim.random)
     return replace(result, work=replace(result.work, notes={**result.work.notes, **notes}))
 
 
