@@ -101,7 +101,8 @@ def ready(
     """
     _check_mode(backend)
     aim = Aim(direction, seed, random or (operator is not None and operator.random))
-    changes, earlier = Changes(), None
+    changes = Changes()
+    earlier: Bound | None = None
     while True:
         bound = bind()
         _check_anew(bound, earlier, {*changes.names, *dict(changes.places)})
