@@ -97,6 +97,16 @@ def test_a_side_without_the_metric_is_skipped_with_the_reason() -> None:
     assert "`device` is not measured here" in result["reason"]
 
 
+def test_that_a_processor_has_no_counter_is_said_before_a_pair_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("opperf.domain.rapl.POWERCAP", tmp_path)
+    done = invoke("compare", "add", "--base", "numpy", "--new", "numpy", "--metric", "energy")
+    assert (done.code, done.out) == (2, "")
+    assert "error: `--metric energy`: there is no energy counter of a CPU here" in done.err
+    assert "pair 1" not in done.err
+
+
 def test_a_gate_stops_what_takes_more_energy() -> None:
     Path("opperf.toml").write_text('operators = ["null:steady"]\nbase = "null;power=65"\nmetric = "energy"\n')
     more = invoke("gate", "--new", "null;power=70")

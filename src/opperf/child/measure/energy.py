@@ -3,8 +3,6 @@
 Such a counter tells what a whole package or GPU took, whoever ran there, and it tells so only every millisecond (RAPL)
 or every 20 to 100 (NVML). So a reading goes from one step to a later one, over calls enough that the two blocks in
 which these steps fell are a small share of it: that share is what the reading does not tell, its resolution.
-
-RAPL is read as the kernel's powercap framework has it (https://docs.kernel.org/power/powercap/powercap.html).
 """
 
 from __future__ import annotations
@@ -20,78 +18,17 @@ from opperf.domain.backend import Unsupported
 from opperf.domain.clock import EnergyMeter
 from opperf.domain.dataclass import dataclass
 from opperf.domain.measurement import Quantity
+from opperf.domain.rapl import Rapl
 from opperf.domain.reason import Warning
 
-POWERCAP = Path("/sys/class/powercap")
 #: A reading takes so many steps of the counter at least, so many blocks and so many seconds.
 STEPS, BLOCKS, SECONDS = 5, 50, 0.25
 #: A counter that does not move for so long, in seconds, counts nothing.
 STILL = 2.0
-#: What the counters tell at least, in joules: RAPL counts by 61 uJ, or finer, and NVML by 1 mJ.
-RAPL_UNIT, NVML_UNIT = 61e-6, 1e-3
+#: What NVML tells at least, in joules.
+NVML_UNIT = 1e-3
 #: CPU time of others during a reading that is worth a word, as a share of this process's own.
 MOST_OF_OTHERS = 0.05
-
-
-@dataclass
-class Package:
-    """The counter of one package, in microjoules; it starts again at zero beyond its range."""
-
-    file: Path
-    range: int
-    last: int
-    total: int = 0
-
-    def read(self) -> int:
-        """Read the energy of the package since the first reading, in microjoules."""
-        now = int(self.file.read_text())
-        self.total += now - self.last if now >= self.last else now - self.last + self.range
-        self.last = now
-        return self.total
-
-
-class Rapl:
-    """The packages of the machine's processors, together."""
-
-    unit = RAPL_UNIT
-
-    def __init__(self, folder: Path = POWERCAP) -> None:
-        """Find them; raises `Unsupported` where there are none, or only root may read them."""
-        # `intel-rapl:0:1` is a part of `intel-rapl:0`, and `psys` is the whole machine.
-        zones = [zone for zone in sorted(folder.glob("intel-rapl:*")) if zone.name.count(":") == 1]
-        names = {zone: name for zone in zones if (name := _text(zone / "name")).startswith("package")}
-        if not names:
-            raise Unsupported(
-                f"there is no energy counter of a CPU here: no package in `{folder}/intel-rapl:*`",
-                slug="no_meter",
-                hint="measure on the machine itself: virtual ones and containers hide RAPL",
-            )
-        try:
-            self._packages = [_package(zone) for zone in names]
-        except PermissionError as error:
-            raise Unsupported(
-                f"only root may read the energy counter of the CPU, `{error.filename}`",
-                slug="no_meter",
-                hint=f"`sudo chmod a+r {folder}/intel-rapl:*/energy_uj`",
-            ) from error
-        except (OSError, ValueError) as error:
-            raise Unsupported(f"the energy counter of the CPU cannot be read: {error}", slug="no_meter") from error
-        self.source = f"RAPL, {' and '.join(names.values())}, whatever runs there"
-
-    def joules(self) -> float:
-        """Read the energy of all packages since they were `count`, in joules."""
-        return sum(package.read() for package in self._packages) / 1e6
-
-
-def _package(zone: Path) -> Package:
-    file = zone / "energy_uj"
-    return Package(file, int((zone / "max_energy_range_uj").read_text()), int(file.read_text()))
-
-
-def _text(file: Path) -> str:
-    with suppress(OSError):
-        return file.read_text().strip()
-    return ""
 
 
 class Nvml:

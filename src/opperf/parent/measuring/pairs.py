@@ -9,17 +9,20 @@ import math
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from opperf.domain.backend import Unsupported
 from opperf.domain.device import NO_DEVICE
 from opperf.domain.errors import InputError, OpperfError
-from opperf.domain.metric import NO_METER
+from opperf.domain.metric import ENERGY, NO_METER
 from opperf.domain.plan import Settings, Side
+from opperf.domain.rapl import Rapl
+from opperf.domain.registry import BUILT_IN
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.comparison import PairValue
 from opperf.parent.measuring.contest import Contest, sharing, version
@@ -90,7 +93,20 @@ class Pairs(ABC):
             cpus = importing_cpus(trials, self.settings, self._note)
             self._next = NextPair(self._begin, cpus, partial(cpus_beside, trials, self.settings))
         sides = {trial.side.process: trial.side for both in trials for trial in both}.values()
+        self._check_counter(sides)
         claim(sides, shared=self.settings.share_device, note=self._note)
+
+    def _check_counter(self, sides: Iterable[Side]) -> None:
+        """Raise `InputError` where the CPU has no counter of energy; of a GPU, and by a plugin, a child tells that."""
+        on_cpu = any(side.device == "cpu" and side.framework in BUILT_IN - {"null"} for side in sides)
+        if self.settings.metric == ENERGY and on_cpu:
+            try:
+                Rapl()
+            except Unsupported as error:
+                raise self._without_counter(str(error), error.hint) from error
+
+    def _without_counter(self, message: str, hint: str | None) -> InputError:
+        return InputError(f"`--metric {self.settings.metric}`: {message}", hint=hint)
 
     def _close(self) -> None:
         """End what was started ahead, and the reference."""
@@ -249,7 +265,7 @@ class Pairs(ABC):
                 contest.memory = duel.memory(contest.base, contest.new)
         except OpperfError as error:
             if error.slug == NO_METER:  # of the machine, so that nothing else can be measured either
-                raise InputError(f"`--metric {self.settings.metric}`: {error.message}", hint=error.hint) from error
+                raise self._without_counter(error.message, error.hint) from error
             contest.fail(error, duel.turn)
         contest.seconds += time.monotonic() - began + starting
 

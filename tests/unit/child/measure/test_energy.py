@@ -18,6 +18,7 @@ from opperf.child.measure.gpu import Gpu
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound, Work
 from opperf.domain.plan import Settings, Side
+from opperf.domain.rapl import Rapl
 
 RANGE = 1_000_000
 
@@ -35,7 +36,7 @@ def zone(folder: Path, name: str, label: str, microjoules: int) -> Path:
 def test_packages_are_summed_and_neither_their_parts_nor_the_whole_machine_are(tmp_path: Path) -> None:
     first, second = (zone(tmp_path, f"intel-rapl:{i}", f"package-{i}", 100) for i in (0, 1))
     others = zone(tmp_path, "intel-rapl:0:0", "core", 0), zone(tmp_path, "intel-rapl:2", "psys", 0)
-    meter = energy.Rapl(tmp_path)
+    meter = Rapl(tmp_path)
     for file, microjoules in ((first, 350_100), (second, 200_100), *((other, 900_000) for other in others)):
         file.write_text(str(microjoules))
     assert meter.joules() == pytest.approx(0.55)
@@ -44,7 +45,7 @@ def test_packages_are_summed_and_neither_their_parts_nor_the_whole_machine_are(t
 
 def test_a_counter_that_starts_again_goes_on_where_it_was(tmp_path: Path) -> None:
     file = zone(tmp_path, "intel-rapl:0", "package-0", RANGE - 300)
-    meter = energy.Rapl(tmp_path)
+    meter = Rapl(tmp_path)
     for microjoules in (RANGE - 100, 400, 500):
         file.write_text(str(microjoules))
         meter.joules()
@@ -54,7 +55,7 @@ def test_a_counter_that_starts_again_goes_on_where_it_was(tmp_path: Path) -> Non
 def test_a_machine_without_packages_says_what_was_looked_for(tmp_path: Path) -> None:
     zone(tmp_path, "intel-rapl:0", "psys", 0)
     with pytest.raises(Unsupported, match=f"no package in `{tmp_path}/intel-rapl:"):
-        energy.Rapl(tmp_path)
+        Rapl(tmp_path)
 
 
 def test_a_counter_that_only_root_may_read_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +69,7 @@ def test_a_counter_that_only_root_may_read_says_so(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(Path, "read_text", refuse)
     with pytest.raises(Unsupported, match=f"only root may read the energy counter of the CPU, `{file}`") as refused:
-        energy.Rapl(tmp_path)
+        Rapl(tmp_path)
     assert refused.value.hint == f"`sudo chmod a+r {tmp_path}/intel-rapl:*/energy_uj`"
 
 
