@@ -241,9 +241,7 @@ def _shared_table(document: Mapping[str, object]) -> object:
     return tool.get("opperf") if isinstance(tool, dict) else None
 
 
-def _values(
-    table: Mapping[str, object], keys: Keys, where: str, folder: Path, prefix: str
-) -> JsonDict:
+def _values(table: Mapping[str, object], keys: Keys, where: str, folder: Path, prefix: str) -> JsonDict:
     """Read the values of a table by the name of their field; an unknown key is refused."""
     result = {}
     for key, value in table.items():

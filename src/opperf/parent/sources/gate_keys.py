@@ -126,8 +126,13 @@ def _database(value: object, folder: Path) -> str:
 _SETTINGS = {setting.name for setting in fields(Settings)}
 #: How a file has the values of options that no `Kind` reads: those of a name, else of a type.
 _READERS: Mapping[object, Reader] = {
-    **{"inputs": _inputs, "attributes": _arguments},
-    **{Names: names(), Path: _path, str: string, bool: _yes_or_no, int: lambda value, _: value},
+    "inputs": _inputs,
+    "attributes": _arguments,
+    Names: names(),
+    Path: _path,
+    str: string,
+    bool: _yes_or_no,
+    int: lambda value, _: value,
 }
 #: What each value, or each word, of an option must be.
 _CHECKS: Mapping[str, Callable[[Any], object]] = {
@@ -181,7 +186,9 @@ def keys_of(group: Any) -> Keys:
 EXPECTED_KEYS = {**keys_of(Expecting), **keys_of(Annotated[Where, Only("mode")])}
 #: The keys of a gate: what it compares, and its options but for those of expectations.
 KEYS: Keys = {
-    **{"operators": ("operators", names(_check_operator)), "base": ("base", string), "new": ("new", names())},
+    "operators": ("operators", names(_check_operator)),
+    "base": ("base", string),
+    "new": ("new", names()),
     **keys_of(Annotated[What, Only(*_SELECTING)]),
     **{key: entry for key, entry in keys_of(GateOptions).items() if key not in EXPECTED_KEYS},
 }
