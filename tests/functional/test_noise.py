@@ -17,7 +17,7 @@ from tests.functional.conftest import FEW, Done
 from tests.functional.conftest import invoke as opperf
 from tests.watched import Watched
 
-from opperf.parent.commands.noise import Study, noise
+from opperf.parent.commands.noise import Order, Study, noise
 from opperf.parent.planning.request import Request
 from opperf.parent.sources.options import What, Where
 
@@ -211,7 +211,7 @@ def test_ctrl_c_keeps_the_floors_that_are_there(cache: Path) -> None:
 def test_the_pairs_of_each_round_are_shown(cache: Path) -> None:
     progress = Watched()
     where, what = Where(framework=("null",)), What(direction=("forward",))
-    document, cause = noise(["add"], Request(what, where), progress, study=Study(2), labels={})
+    document, cause = noise(["add"], Request(what, where), Order(Study(2)), progress)
     assert cause is None
     assert len(document.floors) == 1
     first = [line for line in progress.lines if line.startswith("pair 1 of 3: 1 comparison: 0 of ")]

@@ -74,8 +74,8 @@ def judge(
     lock_outputs(rest, [vetting.many, *options.inputs([*(candidates or ()), against], what)])
     is_page = report.html is not None and vetting.many is None and len(candidates or ()) <= EXPLAINED
     vetting = replace(vetting, explain=vetting.explain or is_page)
-    order = Order(candidates or (), against, vetting, lines, report.force)
-    labels, command, bar = report.labels, options.command(), Bar()
+    order = Order(candidates or (), against, vetting, lines, report.force, report.labels, options.command())
+    bar = Bar()
 
     def tell(judged: Judged) -> None:
         bar.note(f"{judged.candidate}: {judged.verdict}: {judged.reason}")
@@ -83,9 +83,7 @@ def judge(
     wish = wishes(OnFleet(fleet, where))
     plugins = wish is not None and bool(plugin_files(request.what.plugin, request.where.framework, note=bar.note))
     with judging_fleet_of(wish, order.against, room=vetting.room, plugins=plugins, progress=bar) as nodes:
-        result, cause = judged_run(
-            order, request, rule_of(judging), bar, tell, elsewhere=nodes, labels=labels, command=command
-        )
+        result, cause = judged_run(order, request, rule_of(judging), bar, tell, elsewhere=nodes)
     publish(result, document(result), rest, tally(result.judgements))
     keep(result, report)
     if cause is not None:

@@ -44,15 +44,8 @@ def noise(
     operators, what = suite_among(operators, what)
     lock_outputs(report, inputs(operators, what))
     bar = Bar()
-    noise_run, cause = noises.noise(
-        operators or (),
-        Request(what, where, how=how, jobs=jobs),
-        bar,
-        study=noises.study(studying),
-        judging=judging,
-        labels=report.labels,
-        command=command(),
-    )
+    order = noises.Order(noises.study(studying), judging, report.labels, command())
+    noise_run, cause = noises.noise(operators or (), Request(what, where, how=how, jobs=jobs), order, bar)
     try:
         noises.store(noise_run, bar.note)
     finally:

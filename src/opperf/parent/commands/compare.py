@@ -76,10 +76,7 @@ class Order:
                 f"`--pairs {deciding.pairs}` and `--processes {pairs}` contradict each other",
                 hint="a pair is a process of each side: use one or the other",
             )
-        if pairs < 3:
-            name = "--pairs" if self.processes is None else "--processes"
-            raise InputError(f"`{name}` is {pairs}, expected a whole number >= 3", hint=f"the default is {FIRST_PAIRS}")
-        return rule_of(replace(deciding, pairs=pairs))
+        return rule_of(replace(deciding, pairs=pairs), name="--pairs" if self.processes is None else "--processes")
 
 
 def compare(

@@ -74,8 +74,6 @@ class Order:
             raise InputError(f"`--factor` is {search.factor:g}, expected a number above 1, such as 1.5")
         if search.confirm < 0:
             raise InputError(f"`--confirm` is {search.confirm}, expected a whole number >= 0")
-        if search.pairs < 3:
-            raise InputError(f"`--pairs` is {search.pairs}, expected a whole number >= 3")
         return rule_of(search)
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings, check_most
-from opperf.parent.analysis.verdict import MOST_PAIRS, Rule
+from opperf.parent.analysis.verdict import LEAST_PAIRS, MOST_PAIRS, Rule
+from opperf.parent.documents.tolerances import FIRST_PAIRS
 from opperf.parent.sources.options import Deciding, Judging
 
 
-def rule_of(judging: Judging) -> Rule:
-    """Return the rule of a comparison; raises `InputError`."""
+def rule_of(judging: Judging, *, name: str = "--pairs") -> Rule:
+    """Return the rule of a comparison; raises `InputError`, which calls the number of pairs by the option's `name`."""
     deciding = judging if isinstance(judging, Deciding) else Deciding(judging.pairs, judging.tolerance)
+    if deciding.pairs < LEAST_PAIRS:
+        hint = f"the default is {FIRST_PAIRS}"
+        raise InputError(f"`{name}` is {deciding.pairs}, expected a whole number >= {LEAST_PAIRS}", hint=hint)
     for name in ("trial_budget", "precision"):
         if getattr(deciding, name) is not None:
             Settings(**{name: getattr(deciding, name)})  # which says what is wrong with it

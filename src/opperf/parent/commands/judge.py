@@ -7,7 +7,6 @@ from contextlib import ExitStack, closing
 from dataclasses import field, replace
 from operator import itemgetter
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from opperf.domain.dataclass import dataclass
@@ -51,6 +50,8 @@ class Order:
     vetting: Vetting = field(default_factory=Vetting)
     output: Path | None = None
     force: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    command: Sequence[str] = ()
 
 
 def judge_all(
@@ -152,8 +153,6 @@ def judged_run(
     each: Callable[[Judged], None] = lambda _: None,
     *,
     elsewhere: Fleet | None = None,
-    labels: Mapping[str, str] = MappingProxyType({}),
-    command: Sequence[str] = (),
 ) -> tuple[JudgedRun, BaseException | None]:
     """Return the verdicts as a document, by candidate, and what stopped the judge, None when nothing did.
 
@@ -166,7 +165,7 @@ def judged_run(
         for number, judged in judge_all(order, request, rule, progress, facts.update, elsewhere):
             verdicts.append((number, judged))
             each(judged)
-    run = header(requests.settings(request), began, {"reference": facts}, labels=labels, command=command)
+    run = header(requests.settings(request), began, {"reference": facts}, labels=order.labels, command=order.command)
     if elsewhere is not None:
         run = replace(run, environment={**run.environment, "nodes": elsewhere.nodes})
     return JudgedRun(run, tuple(judged for _, judged in sorted(verdicts, key=itemgetter(0)))), judging.cause

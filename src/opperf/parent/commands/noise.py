@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from opperf.domain.code import own_metric
@@ -60,8 +60,14 @@ class Study:
         return (Kind(), *extra, *((Kind(elsewhere=True),) if self.layout else ()))
 
 
-#: What is compared, and when that is decided, unless options say otherwise.
-USUAL, FIRST = Study(), Judging()
+@dataclass(frozen=True)
+class Order:
+    """What is compared, when that is decided, and what to keep with it."""
+
+    study: Study = field(default_factory=Study)
+    judging: Judging = field(default_factory=Judging)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    command: Sequence[str] = ()
 
 
 def study(options: Studying) -> Study:
@@ -76,25 +82,17 @@ def study(options: Studying) -> Study:
 
 
 def noise(
-    operators: Sequence[str],
-    request: Request,
-    progress: Progress,
-    *,
-    study: Study = USUAL,
-    judging: Judging = FIRST,
-    labels: Mapping[str, str],
-    command: Sequence[str] = (),
+    operators: Sequence[str], request: Request, order: Order, progress: Progress
 ) -> tuple[NoiseRun, BaseException | None]:
     """Return the floors of the selection, and the exception that stopped the study or None.
 
     Raises `InputError` for bad input, and where floors cannot be kept.
     """
     FLOORS.prove(FLOORS.path(cache_folder(), machine.facts()))
-    for name, value, least in (("--pairs", judging.pairs, 3), ("--repeats", study.repeats, 1)):
-        if value is not None and value < least:
-            raise InputError(f"`{name}` is {value}, expected a whole number >= {least}")
-        check_most(name, value or 0, "pairs")
-    rule = rule_of(judging)
+    rule, study = rule_of(order.judging), order.study
+    if study.repeats is not None and study.repeats < 1:
+        raise InputError(f"`--repeats` is {study.repeats}, expected a whole number >= 1")
+    check_most("--repeats", study.repeats or 0, "pairs")
     selection = requests.selection(operators, request, note=progress.note)
     rounds = Noise(requests.settings(request), rule, study, progress)
     with planning(progress):
@@ -103,7 +101,7 @@ def noise(
         check_effect(study.effect, rule, trials, progress.note)
     with Stoppable() as measuring:
         rounds.run(trials)
-    return rounds.document(labels=labels, command=command), measuring.cause
+    return rounds.document(labels=order.labels, command=order.command), measuring.cause
 
 
 def check_effect(effect: float, rule: Rule, trials: Sequence[Trial], note: Callable[[str], None]) -> None:

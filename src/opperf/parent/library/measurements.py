@@ -282,16 +282,9 @@ def noise(
     >>> opperf.noise("null:steady", repeats=1, pairs=3)[0].comparisons
     1
     """
-    news = progress_of(progress)
-    document, cause = studying.noise(
-        names_of(operators),
-        request_of(options),
-        news,
-        study=studying.study(group_of(Studying, options)),
-        judging=group_of(Judging, options),
-        labels=labels or {},
-        command=own_command(),
-    )
+    study, news = studying.study(group_of(Studying, options)), progress_of(progress)
+    order = studying.Order(study, group_of(Judging, options), labels or {}, own_command())
+    document, cause = studying.noise(names_of(operators), request_of(options), order, news)
     studying.store(document, news.note)
     if cause is not None:
         raise cause
