@@ -111,7 +111,7 @@ def compare(
     tells = any(text.side.implementation is not None for text in (first, *others))
     selection = requests.selection(operators, request, others=tells, note=progress.note)
     order = replace(order, thrifty=True)
-    run, cause = live(selection, first, others, requests.settings(request), order, rule, progress)
+    run, cause = live(selection, first, others, requests.settings(request), order, progress)
     return run if order.keep_samples else _without_pairs(run), cause
 
 
@@ -153,7 +153,6 @@ def live(
     new: Sequence[SideText],
     settings: Settings,
     order: Order,
-    rule: Rule,
     progress: Progress,
 ) -> tuple[ComparisonRun, BaseException | None]:
     """Return a live comparison, and what stopped it, None when nothing did; what is decided is kept."""
@@ -169,7 +168,7 @@ def live(
     if order.fleet is None:
         gpus.check_devices((text.side.framework, text.side.device) for text in (base, *new))
     comparing = Comparing(
-        *(settings, rule, progress.note),
+        *(settings, order.rule(), progress.note),
         floors=stored_floors(),
         pasts=order.pasts,
         plugins=selection.plugins,
@@ -180,7 +179,7 @@ def live(
         with planning(progress):
             contests = comparing.contests(selection, base, new)
         if fleet is not None:
-            return _compare_on_fleet(fleet, contests, comparing, order, rule)
+            return _compare_on_fleet(fleet, contests, comparing, order)
     with Stoppable() as measuring:
         comparing.run(contests)
         if order.explain:
@@ -198,12 +197,12 @@ def _beside_others(run: ComparisonRun) -> ComparisonRun:
 
 
 def _compare_on_fleet(
-    fleet: Fleet, contests: Sequence[Contest], comparing: Comparing, order: Order, rule: Rule
+    fleet: Fleet, contests: Sequence[Contest], comparing: Comparing, order: Order
 ) -> tuple[ComparisonRun, BaseException | None]:
     """Have the nodes of a fleet decide contests; what is decided when something stops them is kept."""
     comparisons: list[Comparison] = []
     with Stoppable() as measuring:
-        for comparison in fleet.comparisons(contests, comparing.settings, rule, explain=order.explain):
+        for comparison in fleet.comparisons(contests, comparing.settings, order.rule(), explain=order.explain):
             comparisons.append(comparison)  # noqa: PERF402  # what stops the others leaves those that came
     if not comparisons and isinstance(measuring.cause, OpperfError):
         raise measuring.cause  # such as a fleet that cannot be reached: there is nothing to report

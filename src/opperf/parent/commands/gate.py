@@ -236,7 +236,7 @@ def _against_base(
         )
     file = gate.file
     order = Order(file, file, gate.explain, gate.labels, gate.command, gate.fleet)
-    document, cause = live(selection, base, new, gate.settings(), order, order.rule(), progress)
+    document, cause = live(selection, base, new, gate.settings(), order, progress)
     return GateResult(
         document, judgement_of(document.comparisons, file.tolerance, inconclusive=file.inconclusive), cause
     )

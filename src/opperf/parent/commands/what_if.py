@@ -118,7 +118,6 @@ class Question:
             [self._new],
             settings,
             order,
-            order.rule(),
             progress,
         )
         operators = sum(record.total or 0.0 for record in result.run.records)

@@ -106,7 +106,7 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
         calendar = Calendar(file, store, anchor, [pin(text, file.index) for text in file.builds], progress)
         moved_from = calendar.former_anchor(overlap=order.overlap)
         selection = selection_of(file.gate, order.operators, order.what, others=False, note=progress.note)
-        pasts = _pasts(store)
+        bench = _Bench(file, order, selection, anchor, _pasts(store), progress)
         nights: list[Night] = []
         cause: BaseException | None = None
         night_count, began = calendar.count(again=order.again), time.monotonic()
@@ -120,8 +120,7 @@ def nightly(file: NightlyFile, store: Archive, order: Order, progress: Progress)
             pairs = [(base, build) for base in dict.fromkeys(bases) if base is not None and base != build]
             if moved_from is not None and not is_again and not any(night.build == anchor for night in nights):
                 pairs.append((moved_from, anchor))
-            is_listed = calendar.lists(before, build)
-            night, cause = _night(file, selection, pairs, build, anchor, order, progress, pasts, is_listed=is_listed)
+            night, cause = bench.measure(build, pairs, is_listed=calendar.lists(before, build))
             if cause is not None:
                 break
             store.add(night.run, kind="nightly")
@@ -160,42 +159,43 @@ def _place(build: str, count: int, total: int, seconds: float) -> str:
     return f"{build}: build {min(count + 1, total)} of {total}{left}"
 
 
-def _night(
-    file: NightlyFile,
-    selection: Selection,
-    pairs: Sequence[tuple[str, str]],
-    build: str,
-    anchor: str,
-    order: Order,
-    progress: Progress,
-    pasts: Mapping[tuple[object, ...], float],
-    *,
-    is_listed: bool,
-) -> tuple[Night, BaseException | None]:
-    """Compare each pair of builds; the first is what the night is judged by. A label says where that is `is_listed`.
+@dataclass(frozen=True)
+class _Bench:
+    """What all nights of a command share: how they are measured, and how far series moved before."""
 
-    The step from build to build, and it alone, must be beyond what its series moved by before.
-    """
-    labels = {**order.labels, NAME: file.name, BUILD: build, ANCHOR: anchor}
-    rule = file.gate
-    judging = comparing.Order(rule, labels=labels, command=order.command)
-    settings = Gate(rule, check=order.check).settings()
-    runs: list[ComparisonRun] = []
-    cause: BaseException | None = None
-    for base, new in pairs:
-        progress.note(f"comparing {new} with {base}")
-        by = judging if runs else replace(judging, pasts=pasts)
-        run, cause = live(selection, read_side(base), [read_side(new)], settings, by, by.rule(), progress)
-        runs.append(run)
-        if cause is not None:
-            break
-    sides = {name: facts for run in runs for name, facts in run.run.environment["sides"].items()}
-    step = next(filter(None, map(_step, runs[0].comparisons)), None) if is_listed else None
-    own = {} if step is None else {ORDER: step}
-    joined = _join(runs[0].run, runs, sides=sides)
-    whole = replace(joined, labels={**joined.labels, **own})
-    comparisons = tuple(one for run in runs for one in run.comparisons)
-    return Night(build, pairs[0][0], ComparisonRun(whole, comparisons), runs[0].comparisons), cause
+    file: NightlyFile
+    order: Order
+    selection: Selection
+    anchor: str
+    pasts: Mapping[tuple[object, ...], float]
+    progress: Progress
+
+    def measure(
+        self, build: str, pairs: Sequence[tuple[str, str]], *, is_listed: bool
+    ) -> tuple[Night, BaseException | None]:
+        """Compare each pair of builds; the first is what the night is judged by. A label says where it `is_listed`.
+
+        The step from build to build, and it alone, must be beyond what its series moved by before.
+        """
+        labels = {**self.order.labels, NAME: self.file.name, BUILD: build, ANCHOR: self.anchor}
+        rule = self.file.gate
+        judging = comparing.Order(rule, labels=labels, command=self.order.command)
+        settings = Gate(rule, check=self.order.check).settings()
+        runs: list[ComparisonRun] = []
+        cause: BaseException | None = None
+        for base, new in pairs:
+            self.progress.note(f"comparing {new} with {base}")
+            by = judging if runs else replace(judging, pasts=self.pasts)
+            run, cause = live(self.selection, read_side(base), [read_side(new)], settings, by, self.progress)
+            runs.append(run)
+            if cause is not None:
+                break
+        sides = {name: facts for run in runs for name, facts in run.run.environment["sides"].items()}
+        step = next(filter(None, map(_step, runs[0].comparisons)), None) if is_listed else None
+        joined = _join(runs[0].run, runs, sides=sides)
+        whole = replace(joined, labels={**joined.labels, **({} if step is None else {ORDER: step})})
+        comparisons = tuple(comparison for run in runs for comparison in run.comparisons)
+        return Night(build, pairs[0][0], ComparisonRun(whole, comparisons), runs[0].comparisons), cause
 
 
 def _pasts(store: Archive) -> dict[tuple[object, ...], float]:
