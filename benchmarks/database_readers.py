@@ -288,7 +288,7 @@ def bisection(path: Path) -> object:
     judge = Judge(candidates, 0.02, 5, lambda: False)
     for base in BUILDS:
         for new in BUILDS:
-            while journal.take(subject, base, new):
+            while journal.recall(subject, base, new):
                 pass
     if subject.probes:
         Questions(candidates, judge, 5, lambda build, pairs: 1.0).choose([subject])

@@ -63,9 +63,11 @@ def take_output(
     resumes: bool = False,
 ) -> None:
     """Hold the place of a result until the command ends; raises what `take` raises."""
-    from opperf.parent.store.output_lock import take
+    from opperf.parent.store.output_lock import lock_output
 
-    lock = take(output, ("opperf", *own_command()[1:]), force=force, inputs=inputs, resume=resume, resumes=resumes)
+    lock = lock_output(
+        output, ("opperf", *own_command()[1:]), force=force, inputs=inputs, resume=resume, resumes=resumes
+    )
     if lock is not None:
         _locks.callback(lock.close)
 

@@ -136,7 +136,7 @@ def _capture_in(pool: Pool, side: Side, request: requests.Capture) -> Capture:
         recording = pool.capture(side, request)
     except OperatorFailure as failure:
         raise _refuse(code.name, failure) from failure
-    result = _take(recording, code.name, "user_code")
+    result = _captured(recording, code.name, "user_code")
     if not result.suite.cases and not result.left_out:
         raise InputError(
             f"`{code.name}` calls no operator of {side.framework}",
@@ -168,7 +168,7 @@ def capture_configuration(
         except OperatorFailure as failure:
             message = failure.message if failure.skipped else f"{failure.reason.exception}: {failure.message}"
             raise InputError(f"`{path}`: {message}", hint=failure.reason.hint, slug="bad_model") from failure
-    result = _take(recording, str(path), "bad_model")
+    result = _captured(recording, str(path), "bad_model")
     return Capture(result.suite, (*(f"assumed: {text}" for text in model.assumed), *result.notes))
 
 
@@ -209,10 +209,10 @@ def capture_model(
             )
         except OperatorFailure as failure:
             raise InputError(f"`{path}`: {failure.message}", hint=failure.reason.hint, slug="bad_model") from failure
-    return _take(recording, str(path), "bad_model")
+    return _captured(recording, str(path), "bad_model")
 
 
-def _take(recording: Recording, where: str, slug: str) -> Capture:
+def _captured(recording: Recording, where: str, slug: str) -> Capture:
     """Read a child's answer; raises `InputError` with the slug for a reported problem."""
     if recording.suite is None:
         raise InputError(f"`{where}`: {recording.wrong}", hint=recording.hint, slug=slug)

@@ -26,7 +26,7 @@ from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.sources.options import Vetting
 from opperf.parent.store.judgements import Lines
-from opperf.parent.store.output_lock import take
+from opperf.parent.store.output_lock import lock_output
 from opperf.parent.workers import gpus
 from opperf.parent.workers.passwords import own_command
 
@@ -191,7 +191,7 @@ def _lines(order: Order, trials: Sequence[Trial], rule: Rule, stack: ExitStack) 
     if order.output is None:
         return None
     going_on = order.output if order.vetting.resume else None
-    lock = take(order.output, own_command(), force=order.force, inputs=[order.vetting.many], resume=going_on)
+    lock = lock_output(order.output, own_command(), force=order.force, inputs=[order.vetting.many], resume=going_on)
     if lock is not None:
         stack.callback(lock.close)
     terms = {

@@ -20,7 +20,7 @@ from opperf.parent.sources.live_array import given_inputs
 from opperf.parent.sources.live_function import operator_text
 from opperf.parent.sources.option import declarations, group_of, option
 from opperf.parent.sources.options import How, Labels, Sampling, What, Where
-from opperf.parent.store.output_lock import take
+from opperf.parent.store.output_lock import lock_output
 from opperf.parent.workers.package import cache_folder
 from opperf.parent.workers.passwords import own_command
 from opperf.parent.workers.variables import arrays_folder
@@ -105,7 +105,7 @@ class Keeping:
     def lock(self) -> AbstractContextManager[object]:
         """Lock the file of the result; raises `InputError`."""
         options = self.options
-        lock = take(options.output, own_command(), force=self.force, resume=options.resume, resumes=True)
+        lock = lock_output(options.output, own_command(), force=self.force, resume=options.resume, resumes=True)
         return nullcontext() if lock is None else closing(lock)
 
     def write(self, report: Results | Replay | WhatIf) -> None:

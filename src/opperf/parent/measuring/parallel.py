@@ -295,14 +295,14 @@ class ParallelRunner(Generic[T, R]):
         """Measure until nothing is left."""
         try:
             with lane:
-                work = self._take(place, None, waits=False)
+                work = self._await_work(place, None, waits=False)
                 for first in [*self._ahead[:1]] if work is None else [work]:
                     lane.start(first)
                 begin.wait()
-                work = self._take(place, None) if work is None else work
+                work = self._await_work(place, None) if work is None else work
                 while work is not None and not self._stopped.is_set():
                     self._report(place, work, lane.measure(work))
-                    work = self._take(place, work)
+                    work = self._await_work(place, work)
                 self._leave(place)
             self._news.put(None)
         except threading.BrokenBarrierError:
@@ -310,7 +310,7 @@ class ParallelRunner(Generic[T, R]):
         except BaseException as error:  # told in the main thread
             self._news.put(error)
 
-    def _take(self, place: int, last: T | None, *, waits: bool = True) -> T | None:
+    def _await_work(self, place: int, last: T | None, *, waits: bool = True) -> T | None:
         """Return the work that a job measures next: it may run beside all others, and is of its children if it can be.
 
         At first none `waits` for its turn: who runs has not begun, and waits for the children of all jobs.

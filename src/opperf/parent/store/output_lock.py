@@ -51,7 +51,7 @@ def check_place(place: Path | None, *, inputs: Iterable[Path | None] = ()) -> No
     prove(place)
 
 
-def take(
+def lock_output(
     output: Path | None,
     command: Sequence[str],
     *,
@@ -97,12 +97,12 @@ class OutputLock:
         target = Path(os.path.realpath(output))
         self.path = target.with_name(f".{shorten(target.name)}.lock")
         with explain_errors(output):
-            self._descriptor = self._take(output)
+            self._descriptor = self._lock(output)
             now = datetime.now(timezone.utc).isoformat(timespec="seconds")
             os.truncate(self._descriptor, 0)
             os.pwrite(self._descriptor, json.dumps(vars(Holder(os.getpid(), shlex.join(command), now))).encode(), 0)
 
-    def _take(self, output: Path) -> int:
+    def _lock(self, output: Path) -> int:
         while True:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
             try:

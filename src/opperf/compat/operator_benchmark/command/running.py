@@ -112,7 +112,7 @@ class Running:
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
         self._settings = settings_of(options)
-        self._progress = Relay(Bar(), self._take)
+        self._progress = Relay(Bar(), self._tell)
         self._waiting: dict[tuple[object, ...], Test] = {}
         self._outcomes: dict[tuple[object, ...], list[Outcome]] = {}
         self._results = Results(options, self._settings)
@@ -151,7 +151,7 @@ class Running:
                 emit(self._results.add(test, outcomes))
             del self._waiting[key]
 
-    def _take(self, outcome: Outcome) -> None:
+    def _tell(self, outcome: Outcome) -> None:
         """Take what became of a run of a test."""
         self._outcomes.setdefault(outcome.trial.key, []).append(outcome)
         self._write_ready(final=False)

@@ -81,7 +81,7 @@ class Running:
         self._config = config
         self._tools = tools
         self._reports: dict[tuple[object, ...], dict[str, Any]] = {}
-        self._progress = Relay(Silent() if quiet(options) else Bar(), self._take)
+        self._progress = Relay(Silent() if quiet(options) else Bar(), self._tell)
         self._settings = settings_of(options)
         self._show = LineStyle(self._settings, discrete=options.exec_mode == "discrete")
         self._lines: Lines | None = None
@@ -163,7 +163,7 @@ class Running:
         keys = {trial.key for _, several in self._waiting.values() for trial in several}
         return replace(plan, trials=tuple(trial for trial in plan.trials if trial.key in keys))
 
-    def _take(self, outcome: Outcome) -> None:
+    def _tell(self, outcome: Outcome) -> None:
         """Take what became of a trial, which may be all that several run ids waited for."""
         self._outcomes[outcome.trial.key] = outcome
         self._write_ready(final=False)

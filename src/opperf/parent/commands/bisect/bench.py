@@ -67,7 +67,7 @@ class Journal:
                 slug="bad_journal",
             )
 
-    def take(self, subject: Subject, base: str, new: str) -> bool:
+    def recall(self, subject: Subject, base: str, new: str) -> bool:
         """Give a subject a comparison of the search that was stopped, each once; return False where there is none."""
         answer = self._answers.get(self._key(subject, base, new))
         if not answer:
@@ -151,7 +151,7 @@ class Bench:
         """Compare two builds for some subjects by so many pairs, and keep what they said; skip builds left out."""
         if not all(self.is_built(name) for name in (base, new)):
             return
-        open_subjects = [one for one in subjects if not self._journal.take(one, base, new)]
+        open_subjects = [one for one in subjects if not self._journal.recall(one, base, new)]
         if not open_subjects or self._are_the_same(open_subjects, base, new):
             return
         self._note(f"comparing {base} with {new}{self._pace()}")

@@ -177,7 +177,7 @@ class Scheduler(Generic[A]):
         while any(lane.open for lane in self._lanes):
             self._assign(tasks, order)
             for event in self._engine.events(self._wait()):
-                yield from self._take(event, tasks)
+                yield from self._handle(event, tasks)
             self._check_alone()
 
     def _make_lanes(self, nodes: Sequence[Joined]) -> None:
@@ -292,7 +292,7 @@ class Scheduler(Generic[A]):
         due = min((lane.overdue[0][0] for lane in self._lanes if lane.idle and lane.overdue), default=math.inf)
         return max(0.0, min(LONGEST_WAIT, due - self._clock()))
 
-    def _take(self, event: Event, tasks: Sequence[Task]) -> Iterator[Result[A]]:
+    def _handle(self, event: Event, tasks: Sequence[Task]) -> Iterator[Result[A]]:
         if isinstance(event, Joined):
             if self._wants(event):
                 self._join(event)
