@@ -41,6 +41,26 @@ class Capture:
         return self.suite.left_out
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a program is called: on which side, whose environment is `explicit` if the user named it, and how long."""
+
+    side: Side
+    explicit: bool
+    timeout: float
+    plugins: Sequence[Path]
+    note: Callable[[str], None]
+
+    @property
+    def settled(self) -> Side:
+        """The side with the environment that is found for it."""
+        return settled_side(self.side, explicit=self.explicit)
+
+    def pool(self) -> Pool:
+        """Return the children that are asked."""
+        return Pool(Settings(timeout=self.timeout), self.note, self.plugins)
+
+
 def capture(codes: Sequence[str], capturing: Capturing, note: Callable[[str], None]) -> Capture:
     """Return the operators of functions `module:name`, or of a model in a file, as a user names them.
 
@@ -66,18 +86,14 @@ def capture(codes: Sequence[str], capturing: Capturing, note: Callable[[str], No
         )
     name = framework or ("onnxruntime" if model is not None else _imported_by(codes)) or "torch"
     owner = registry.framework(name).name
-    place = capturing.environment or ("current" if model is not None else _environment(codes, owner))
-    side = Side(owner, environment=place)
-    explicit = capturing.environment is not None
+    environment = capturing.environment or ("current" if model is not None else _environment(codes, owner))
+    side = Side(owner, environment=environment)
+    place = Place(side, capturing.environment is not None, timeout, plugins, note)
     if model is not None:
-        specs = foreign_case(model, capturing.inputs, {}).inputs
-        return capture_model(Path(model), side, specs, timeout, note, explicit=explicit, plugins=plugins)
+        return capture_model(Path(model), foreign_case(model, capturing.inputs, {}).inputs, place)
     if capturing.inputs:
         raise InputError("`--input` applies to model files only", hint="a function takes no arguments")
-    functions = list(map(_function, codes))
-    return capture_functions(
-        functions, side, timeout, note, explicit=explicit, plugins=plugins, abstract=capturing.abstract
-    )
+    return capture_functions(list(map(_function, codes)), place, abstract=capturing.abstract)
 
 
 def _function(code: str) -> Code:
@@ -107,24 +123,14 @@ def _words(code: str) -> list[str]:
     return [place] if place.endswith(".py") else ["-m", place]
 
 
-def capture_functions(
-    functions: Sequence[Code],
-    side: Side,
-    timeout: float,
-    note: Callable[[str], None],
-    *,
-    explicit: bool = False,
-    plugins: Sequence[Path] = (),
-    abstract: bool = False,
-) -> Capture:
-    """Return the operators of functions `module:name`, called in one process; all calls of each end within `timeout`.
+def capture_functions(functions: Sequence[Code], place: Place, *, abstract: bool) -> Capture:
+    """Return the operators of functions `module:name`, called in one process; all calls of each end within the timeout.
 
-    `explicit` says that the user named the side's environment. Raises `InputError` for code that cannot be loaded, a
-    function that raises or calls no operator, and a framework that cannot be watched; `HarnessError` for a child that
-    does not start or is lost.
+    Raises `InputError` for code that cannot be loaded, a function that raises or calls no operator, and a framework
+    that cannot be watched; `HarnessError` for a child that does not start or is lost.
     """
-    side = replace(settled_side(side, explicit=explicit), settings=PROGRAM)
-    with Pool(Settings(timeout=timeout), note, plugins) as pool:
+    side = replace(place.settled, settings=PROGRAM)
+    with place.pool() as pool:
         captures = [_capture_in(pool, side, requests.Capture(code, abstract)) for code in functions]
     return Capture(join([one.suite for one in captures]), tuple(text for one in captures for text in one.notes))
 
@@ -185,16 +191,7 @@ def capture_workload(name: str, suite: object, note: Callable[[str], None]) -> C
     return captured
 
 
-def capture_model(
-    path: Path,
-    side: Side,
-    inputs: Mapping[str, Argument],
-    timeout: float,
-    note: Callable[[str], None],
-    *,
-    explicit: bool = False,
-    plugins: Sequence[Path] = (),
-) -> Capture:
+def capture_model(path: Path, inputs: Mapping[str, Argument], place: Place) -> Capture:
     """Return the nodes of a model in a file, which is run once; `inputs` are those that are not as the file has them.
 
     Raises `InputError` for an invalid or failing model, `HarnessError` for a child that does not start or dies.
@@ -202,11 +199,9 @@ def capture_model(
     if not path.is_file():
         raise InputError(f"no file `{path}`", hint="name an existing model, such as `model.onnx`", slug="bad_model")
     specs = {name: argument_to_json(value) for name, value in inputs.items()}
-    with Pool(Settings(timeout=timeout), note, plugins) as pool:
+    with place.pool() as pool:
         try:
-            recording = pool.capture(
-                settled_side(side, explicit=explicit), requests.CaptureModel(str(path.absolute()), specs)
-            )
+            recording = pool.capture(place.settled, requests.CaptureModel(str(path.absolute()), specs))
         except OperatorFailure as failure:
             raise InputError(f"`{path}`: {failure.message}", hint=failure.reason.hint, slug="bad_model") from failure
     return _captured(recording, str(path), "bad_model")
