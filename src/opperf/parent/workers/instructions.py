@@ -17,7 +17,7 @@ from opperf.domain.errors import InputError, OperatorFailure, OpperfError
 from opperf.domain.files.destination import ScratchFolder
 from opperf.domain.measurement import Measurement, Quantity
 from opperf.domain.message.replies import Instructions, Preparation
-from opperf.domain.message.requests import CountInstructions, Prepare, Release
+from opperf.domain.message.requests import CountInstructions, Prepare
 from opperf.domain.plan import COUNTING, EXTRA_CALLS, INSTRUCTIONS, LAYOUT_BYTES, UNCHECKED, Settings, Side, Trial
 from opperf.domain.reason import Reason, Warning
 from opperf.parent.documents.comparison import PairValue
@@ -155,14 +155,10 @@ class Counter:
         if not self._greeted:
             self.greet()
         request = Prepare(trial, settings.seed, UNCHECKED, AHEAD_BYTES, settings.memory_limit, results=True)
-        self.preparation = self.worker.ask(request, timeout)
-        handle = self.preparation.handle
         libraries = ensure_folder(cache_folder() / "loops")
-        try:
-            return self.worker.ask(CountInstructions(handle, str(libraries), str(self._files)), timeout)
-        finally:
-            if self.worker.alive:
-                self.worker.ask(Release(handle), timeout)
+        with self.worker.prepared(request, timeout) as self.preparation:
+            counting = CountInstructions(self.preparation.handle, str(libraries), str(self._files))
+            return self.worker.ask(counting, timeout)
 
     def close(self) -> None:
         """End the child, and remove its files."""

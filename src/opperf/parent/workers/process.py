@@ -13,8 +13,8 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,8 +23,8 @@ import psutil
 from opperf.confinement import groups
 from opperf.confinement.variables import needed
 from opperf.domain.errors import InputError, OperatorFailure, WorkerFailure
-from opperf.domain.message.replies import Failure, Hello
-from opperf.domain.message.requests import Limits, Quit, R, Request, reply_type, verb
+from opperf.domain.message.replies import Failure, Hello, Preparation
+from opperf.domain.message.requests import Limits, Prepare, Quit, R, Release, Request, reply_type, verb
 from opperf.domain.message.wire import LONGEST, PROTOCOL, Answer, MessageError, read_answer, request_line
 from opperf.domain.plan import Side
 from opperf.parent.workers import gpus
@@ -206,6 +206,16 @@ class Worker:
         if reply.id != self._replies:
             raise self._fail(f"the child answered request {reply.id} instead of {self._replies}", "protocol")
         return self._content(reply_type(request), reply)
+
+    @contextmanager
+    def prepared(self, request: Prepare, timeout: float) -> Iterator[Preparation]:
+        """Prepare a trial, which the child forgets in the end; raises what `ask` does."""
+        preparation = self.ask(request, timeout)
+        try:
+            yield preparation
+        finally:
+            if self.alive:
+                self.ask(Release(preparation.handle), timeout)
 
     def _check_silence(self) -> None:
         """Raise `WorkerFailure` where a child has ended, or has given an answer that nobody has asked for yet.

@@ -12,7 +12,7 @@ from pathlib import Path
 from opperf.domain.errors import OperatorFailure, OpperfError
 from opperf.domain.kernels import KernelTimes, unseen_kernels
 from opperf.domain.measurement import Measurement
-from opperf.domain.message.requests import Prepare, Release, WatchKernels
+from opperf.domain.message.requests import Prepare, WatchKernels
 from opperf.domain.plan import INSTRUCTIONS, UNCHECKED, Settings, Side, Trial
 from opperf.parent.workers.instructions import Counter, with_instructions
 from opperf.parent.workers.process import Worker
@@ -43,12 +43,8 @@ class KernelWatcher:
         """Watch calls of a trial; raises `OperatorFailure` and `WorkerFailure`."""
         settings, timeout = self._settings, self._settings.timeout
         request = Prepare(trial, settings.seed, UNCHECKED, memory_limit=settings.memory_limit)
-        handle = self.worker.ask(request, timeout).handle
-        try:
-            return self.worker.ask(WatchKernels(handle, settings.runs), timeout)
-        finally:
-            if self.worker.alive:
-                self.worker.ask(Release(handle), timeout)
+        with self.worker.prepared(request, timeout) as preparation:
+            return self.worker.ask(WatchKernels(preparation.handle, settings.runs), timeout)
 
 
 class SecondChildren:

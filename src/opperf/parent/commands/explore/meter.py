@@ -20,7 +20,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OpperfError
 from opperf.domain.files.destination import explain_errors
 from opperf.domain.files.text_file import read_bytes
-from opperf.domain.message.requests import Measure, Prepare, Release, Turn
+from opperf.domain.message.requests import Measure, Prepare, Turn
 from opperf.domain.peaks import Peaks
 from opperf.domain.plan import TIMED, UNCHECKED, Settings, Trial
 from opperf.parent.commands.explore.space import Point, Space
@@ -244,16 +244,12 @@ class Bench:
             # Of operators that are not the user's own, a search measures thousands of cases and checks none.
             check = TIMED if settings.check_of(trial.side) == TIMED and not memory else UNCHECKED
             prepare = Prepare(trial, settings.seed, check=check, memory_limit=settings.memory_limit)
-            handle = worker.ask(prepare, settings.timeout).handle
-            try:
+            with worker.prepared(prepare, settings.timeout) as preparation:
                 if memory:
                     few = Settings(warmup=1, runs=1, latency=False, memory=True)
-                    peak = worker.ask(Measure(handle, few), settings.timeout).quantity("memory_peak")
+                    peak = worker.ask(Measure(preparation.handle, few), settings.timeout).quantity("memory_peak")
                     return None if peak is None else [peak.value]
-                samples = worker.ask(Turn(handle, SAMPLES), settings.timeout).samples
-            finally:
-                if worker.alive:
-                    worker.ask(Release(handle), settings.timeout)
+                samples = worker.ask(Turn(preparation.handle, SAMPLES), settings.timeout).samples
         except OpperfError as error:  # a case that fails or crashes is no point of the search
             self.failure = error.message.partition("\n")[0]
             return None
