@@ -15,7 +15,7 @@ from opperf.domain.errors import EnvironmentFailure, InputError
 from opperf.domain.plan import Settings, Side
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.commands.bisect import releases
-from opperf.parent.commands.bisect.bisect import Order, Search, plain_side
+from opperf.parent.commands.bisect.bisect import Order, Search
 from opperf.parent.commands.load import read_value
 from opperf.parent.documents.bisection import Answer, Bisection
 from opperf.parent.documents.comparison import PairValue
@@ -23,8 +23,9 @@ from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest
 from opperf.parent.measuring.progress import Progress, Silent
 from opperf.parent.planning.selection import Selection
+from opperf.parent.planning.side_text import plain_side
 from opperf.parent.reports import render
-from opperf.parent.sources.options import Bisecting
+from opperf.parent.sources.options import Bisecting, Where
 
 
 @dataclass
@@ -336,8 +337,8 @@ def test_the_journal_of_another_search_is_one_message(tmp_path: Path) -> None:
 
 
 def test_builds_are_measured_where_the_user_says() -> None:
-    selection = Selection(frameworks=["null"], devices=["gpu(1)"], threads=2)
-    assert plain_side(selection, "null") == Side("null", device="cuda:1", threads=2)
+    where = Where(device=("gpu(1)",), threads=2)
+    assert plain_side(where, "null") == Side("null", device="cuda:1", threads=2)
 
 
 @pytest.mark.usefixtures("exact")

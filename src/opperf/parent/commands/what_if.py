@@ -25,9 +25,10 @@ from opperf.parent.measuring.progress import Progress
 from opperf.parent.measuring.session import Options
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
-from opperf.parent.planning.side_text import SideText
+from opperf.parent.planning.side_text import SideText, parse_side, plain_side
 from opperf.parent.sources.options import Deciding
 from opperf.parent.sources.suite_file import read_suite
+from opperf.parent.workers.passwords import environment_of
 
 HINT = "write `--replace OPERATOR=FILE.py:FUNCTION`, such as `--replace rms_norm=mine.py:fast_norm`"
 #: Processes of a run that are as many pairs of a comparison: fewer have no interval.
@@ -181,14 +182,11 @@ def _sides(request: Request, part: Suite, replacement: Replacement) -> tuple[Sid
             )
     prefix = split_implementation(part.cases[0].case.operator)[0]
     name = framework(where.framework[0]).name if where.framework else prefix if prefix in FRAMEWORKS else None
-    if name is None and not where.environment:
+    if name is None and where.environment:
+        name = environment_of(where.environment[0]).framework
+    if name is None:
         raise InputError("`--replace` needs to know where the step runs", hint="name it: `--framework torch`")
-    how = [f"threads={where.threads}"] if where.threads != 1 else []
-    how += [f"device={device}" for device in where.device] + [f"mode={mode}" for mode in where.mode]
-    how += [f"engine={where.engine}", f"allocator={where.allocator}"]
-    own = [] if name is None else [f"framework={name}"]
-    place = where.environment[0] if where.environment else str(name)
-    (base,) = comparing.parse_sides([";".join([place, *own, *how])])
-    code = [replacement.code, f"framework={base.side.framework}", *how]
-    (new,) = comparing.parse_sides([";".join(code)])
-    return base, replace(new, side=replace(new.side, environment=base.side.environment))
+    side = plain_side(where, name)
+    new = parse_side(f"{replacement.code};framework={name}")
+    own = replace(side, implementation=new.side.implementation)
+    return SideText(name, side), replace(new, side=own)

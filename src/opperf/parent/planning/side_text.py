@@ -37,6 +37,7 @@ from opperf.domain.registry import FRAMEWORKS, LAYER_LIBRARIES, framework, parse
 from opperf.domain.tensor import parse_dtype
 from opperf.parent.documents.environment import GIT, EnvironmentSpec
 from opperf.parent.planning.selection import Selection
+from opperf.parent.sources.options import Where
 from opperf.parent.workers.interpreters import suite_environment
 from opperf.parent.workers.passwords import environment_of, hide_passwords
 
@@ -216,6 +217,16 @@ def sides(selection: Selection, names: Sequence[str]) -> tuple[Side, ...]:
         for place in places
         for mode in (selection.modes or (FRAMEWORKS[name].mode,))
     )
+
+
+def plain_side(where: Where, name: str) -> Side:
+    """Return the side of a framework that options name, each of them once at most; raises `InputError`."""
+    devices = [parse_device(device) for device in where.device]
+    how = Selection(
+        devices=devices, modes=where.mode, threads=where.threads, engine=where.engine, allocator=where.allocator
+    )
+    (side,) = sides(how, (name,))
+    return in_environment(side, where.environment[0]) if where.environment else side
 
 
 def environments(selection: Selection, name: str) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ from opperf.domain.code import Code
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.plan import INSTRUCTIONS, Settings, Side
-from opperf.domain.registry import FRAMEWORKS, parse_device
 from opperf.parent.analysis.counts import counting
 from opperf.parent.analysis.verdict import Rule
 from opperf.parent.commands.bisect.answers import Candidates, Judge, Subject
@@ -31,7 +30,7 @@ from opperf.parent.measuring.progress import Progress, Stoppable, planning
 from opperf.parent.planning import request as requests
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
-from opperf.parent.planning.side_text import frameworks
+from opperf.parent.planning.side_text import frameworks, plain_side
 from opperf.parent.sources.options import Bisecting, Judging
 from opperf.parent.sources.plugin_file import framework_of
 from opperf.parent.workers.commits import Recipe, requirements
@@ -61,7 +60,11 @@ def bisect(
     """
     rule = rule_of(order.judging)
     selection = requests.selection(operators, request, note=progress.note)
-    plain = plain_side(selection, _framework(selection))
+    if len(request.where.device) > 1:
+        times = len(request.where.device)
+        raise InputError(f"builds are measured on one device: `--device` was given {times} times")
+    plain = plain_side(request.where, _framework(selection))
+    check_devices([(plain.framework, plain.device)])
     builds = _builds(order.search, plain.framework, selection.packages, progress.note)
     settings = requests.settings(request)
     search = Search(selection, builds, plain, order, rule, settings, progress)
@@ -95,15 +98,6 @@ def _builds(order: Bisecting, framework: str, packages: Sequence[str], note: Cal
     if order.package is not None:
         return Beside(framework, order.package, good, bad, pre=order.pre, packages=packages, note=note)
     return releases(framework, good, bad, pre=order.pre, packages=packages, note=note)
-
-
-def plain_side(selection: Selection, framework: str) -> Side:
-    """Return what the sides of all builds share; raises `InputError`."""
-    if len(selection.devices) > 1:
-        raise InputError(f"builds are measured on one device: `--device` was given {len(selection.devices)} times")
-    device = parse_device(selection.devices[0]) if selection.devices else Side.device
-    check_devices([(framework, device)])
-    return Side(framework, device=device, mode=FRAMEWORKS[framework].mode, threads=selection.threads)
 
 
 def _framework(selection: Selection) -> str:
