@@ -203,7 +203,7 @@ def _die(*_: object) -> None:
 def test_the_results_of_another_contrast_are_an_error(whole: tuple[Done, Path]) -> None:
     done = invoke("contrast", "log", *SIDES, "--resume", whole[1] / "gaps.json", "--output", "new.json")
     assert (done.code, done.out) == (2, "")
-    assert "the results of another contrast" in done.err
+    assert "the journal of another search" in done.err
     assert not Path("new.json.journal").exists()
 
 

@@ -62,7 +62,7 @@ def take_output(
     resume: Path | None = None,
     resumes: bool = False,
 ) -> None:
-    """Hold the place of a result until the command ends; raises what `take` raises."""
+    """Hold the place of a result until the command ends; raises what `lock_output` raises."""
     from opperf.parent.store.output_lock import lock_output
 
     lock = lock_output(

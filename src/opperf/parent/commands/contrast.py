@@ -6,18 +6,15 @@ which an interrupted contrast goes on. Contests share pairs of processes, a few 
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from opperf.domain.codec import encode, read_as
+from opperf.domain.codec import encode
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
-from opperf.domain.files.destination import explain_errors, write_text
-from opperf.domain.files.text_file import read_bytes
 from opperf.domain.plan import Settings
 from opperf.domain.units import plural
 from opperf.parent.analysis.verdict import Rule
@@ -36,6 +33,7 @@ from opperf.parent.reports.contrast import is_view, look_ratio
 from opperf.parent.sources.options import Contrasting
 from opperf.parent.sources.plugin_file import named_side
 from opperf.parent.store.journal import journal_of
+from opperf.parent.store.search_journal import SearchJournal, check_shares, read_rows
 from opperf.parent.workers import gpus
 
 #: A look is one pair of processes, in which a case takes samples for so many seconds; where the machine left too few of
@@ -124,14 +122,9 @@ class Search:
     def run(self, contests: Sequence[Contest]) -> None:
         """Look at each case once, and confirm those that stand out, within the budget."""
         keys = {*map(_key, contests)}
-        if self._comparisons and not keys & {*self._comparisons}:
-            raise InputError(
-                f"`--resume {self._order.resume}`: the results of another contrast",
-                hint="name the same operators and sides, or leave it out",
-                slug="bad_journal",
-            )
-        if self._order.journal is not None:
-            write_text(self._order.journal, _lines(one for key, one in self._comparisons.items() if key in keys))
+        check_shares(not self._comparisons or bool(keys & {*self._comparisons}), self._order.resume)
+        earlier = (encode(comparison) for key, comparison in self._comparisons.items() if key in keys)
+        self._journal = SearchJournal(self._order.journal, earlier)
         for number, seconds in enumerate(LOOK_SECONDS):
             left = [contest for contest in contests if self._lacks_look(contest)]
             if left or not number:
@@ -193,10 +186,7 @@ class Search:
 
     def _keep(self, comparisons: Sequence[Comparison]) -> None:
         self._comparisons |= {_key_of(one): one for one in comparisons}
-        path = self._order.journal
-        if path is not None:
-            with explain_errors(path), path.open("a", encoding="utf-8") as file:
-                file.write(_lines(comparisons))
+        self._journal.add(*map(encode, comparisons))
 
     def document(self, contests: Sequence[Contest]) -> ComparisonRun:
         """Return the comparisons that are known, on the sides that this command names."""
@@ -247,10 +237,6 @@ def _parts(contests: Sequence[Contest], size: int) -> Iterator[Sequence[Contest]
     return (contests[place : place + size] for place in range(0, len(contests), size))
 
 
-def _lines(comparisons: Iterable[Comparison]) -> str:
-    return "".join(json.dumps(encode(one), allow_nan=False) + "\n" for one in comparisons)
-
-
 def read_earlier(path: Path) -> dict[Key, Comparison]:
     """Return the comparisons of an interrupted contrast: of its results, and of the journal beside them.
 
@@ -264,20 +250,5 @@ def read_earlier(path: Path) -> dict[Key, Comparison]:
             raise InputError(f"{path}: expected the results of `opperf contrast`", slug="bad_journal")
         comparisons = {_key_of(one): one for one in document.comparisons}
     if path == journal or journal.exists():
-        comparisons |= {_key_of(one): one for one in _read_journal(journal)}
+        comparisons |= {_key_of(one): one for _, one in read_rows(journal, "contrast", Comparison)}
     return comparisons
-
-
-def _read_journal(path: Path) -> Iterator[Comparison]:
-    """Yield the comparisons of a journal, whose last line may be torn."""
-    lines = read_bytes(path).decode(errors="replace").split("\n")
-    for number, line in enumerate(lines, 1):
-        try:
-            data = json.loads(line) if line else None
-        except ValueError as error:
-            if number == len(lines):
-                break
-            message = f"{path}: line {number}: not a journal of `opperf contrast`"
-            raise InputError(message, slug="bad_journal") from error
-        if data is not None:
-            yield read_as(Comparison, data, f"{path}: line {number}")

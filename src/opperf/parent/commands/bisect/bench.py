@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -11,11 +10,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Annotated, TypeAlias
 
-from opperf.domain.codec import read_as
 from opperf.domain.errors import InputError, OpperfError
-from opperf.domain.files.destination import explain_errors
-from opperf.domain.files.json_text import NotJSON, value_of
-from opperf.domain.files.text_file import read_bytes
 from opperf.domain.plan import Side
 from opperf.domain.type_hint import Amount, AtLeast
 from opperf.parent.analysis.verdict import paired_test
@@ -26,6 +21,7 @@ from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest
 from opperf.parent.planning.implementations import trial_on
 from opperf.parent.planning.side_text import SideText
+from opperf.parent.store.search_journal import SearchJournal, check_shares, read_rows
 
 #: The largest log-ratio of two builds, and error of one, that a journal may state: a factor of 22,000.
 LARGEST = 10.0
@@ -51,21 +47,15 @@ class Journal:
 
         `lasting` returns the name of a build by which a later search finds it again: a branch goes on meanwhile.
         """
-        self._path, self._resume, self._lasting = path, resume, lasting
+        self._resume, self._lasting = resume, lasting
         self._answers = {} if resume is None else _read(resume)
-        if path is not None:
-            with explain_errors(path):
-                path.write_text("".join(map(_line, self._answers.items())), encoding="utf-8")
+        rows = ([key, *values] for key, answers in self._answers.items() for values in answers)
+        self._file = SearchJournal(path, rows)
 
     def check(self, subjects: Sequence[Subject]) -> None:
         """Raise `InputError` for the journal of a search that shares nothing with this one."""
         keys = tuple(f"{one.trial.case.id} {one.trial.direction} " for one in subjects)
-        if self._answers and not any(key.startswith(keys) for key in self._answers):
-            raise InputError(
-                f"`--resume {self._resume}`: the journal of another search",
-                hint="name the same operators and inputs, or leave it out",
-                slug="bad_journal",
-            )
+        check_shares(not self._answers or any(key.startswith(keys) for key in self._answers), self._resume)
 
     def recall(self, subject: Subject, base: str, new: str) -> bool:
         """Give a subject a comparison of the search that was stopped, each once; return False where there is none."""
@@ -80,11 +70,8 @@ class Journal:
 
     def write(self, subject: Subject) -> None:
         """Add the latest comparison of a subject."""
-        if self._path is not None:
-            last = subject.probes[-1]
-            line = _line((self._key(subject, last.base, last.new), [(last.log_ratio, last.error, float(last.pairs))]))
-            with explain_errors(self._path), self._path.open("a", encoding="utf-8") as file:
-                file.write(line)
+        last = subject.probes[-1]
+        self._file.add([self._key(subject, last.base, last.new), last.log_ratio, last.error, float(last.pairs)])
 
     def _key(self, subject: Subject, base: str, new: str) -> str:
         return f"{subject.trial.case.id} {subject.trial.direction} {self._lasting(base)} {self._lasting(new)}"
@@ -253,25 +240,10 @@ def _scatter(ratios: Sequence[float]) -> tuple[float, int]:
     return paired_test(ratios).error ** 2 * len(ratios) * freedom, freedom
 
 
-def _line(entry: tuple[str, Sequence[tuple[float, float, float]]]) -> str:
-    return "".join(json.dumps([entry[0], *values]) + "\n" for values in entry[1])
-
-
 def _read(path: Path) -> dict[str, list[tuple[float, float, float]]]:
-    """Read a journal, whose last line may be torn; raises `InputError` for anything else."""
+    """Read a journal; raises `InputError` for anything else."""
     answers: dict[str, list[tuple[float, float, float]]] = {}
-    lines = read_bytes(path).split(b"\n")
-    for number, line in enumerate(lines, 1):
-        if not line:
-            continue
-        where = f"{path}: line {number}"
-        try:
-            key, log_ratio, error, pairs = read_as(_Entry, value_of(line), where)
-        except (NotJSON, InputError) as problem:
-            if number == len(lines):
-                break
-            text = f"{where}: not a journal of `opperf bisect`" if isinstance(problem, NotJSON) else problem
-            raise InputError(str(text), slug="bad_journal") from problem
+    for where, (key, log_ratio, error, pairs) in read_rows(path, "bisect", _Entry):
         if not (abs(log_ratio) <= LARGEST and error <= LARGEST and pairs <= MOST_PAIRS):
             expected = f"a log-ratio and an error of at most {LARGEST:g}, and at most {MOST_PAIRS:,} pairs"
             raise InputError(f"{where}: expected {expected}", slug="bad_journal")

@@ -6,24 +6,23 @@ with the same seed it asks the same questions again.
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Optional, TypeAlias
 
 from opperf.catalog import Operator
 from opperf.domain.case import Case
 from opperf.domain.dataclass import dataclass
-from opperf.domain.errors import InputError, OpperfError
-from opperf.domain.files.destination import explain_errors
-from opperf.domain.files.text_file import read_bytes
+from opperf.domain.errors import OpperfError
 from opperf.domain.message.requests import Measure, Prepare, Turn
 from opperf.domain.peaks import Peaks
 from opperf.domain.plan import TIMED, UNCHECKED, Settings, Trial
 from opperf.parent.commands.explore.space import Point, Space
+from opperf.parent.store.search_journal import SearchJournal, check_shares, read_rows
 from opperf.parent.workers import gpus
 from opperf.parent.workers.claims import claim
 from opperf.parent.workers.duel import Duel
@@ -36,6 +35,8 @@ OBJECTIVES: Mapping[str, str] = {
     "slower-than": "time, compared with another side",
     "peak-share": "time, compared with the machine's limit",
 }
+#: A line of the journal: a question, and the answer.
+_Entry: TypeAlias = tuple[str, Optional[list[float]]]
 #: Samples of one look.
 SAMPLES = 5
 #: Looks that tell how far the cost of one point moves, and how far each may lie from it.
@@ -50,45 +51,18 @@ class Ledger:
 
         Raises `InputError` for a file that is no ledger, and for one that has an answer to none of these topics.
         """
-        self.answers = {} if earlier is None else read_ledger(earlier)
-        if self.answers and not any(question.endswith(tuple(topics)) for question in self.answers):
-            raise InputError(
-                f"`--resume {earlier}`: the journal of another search",
-                hint="name the same operators and inputs, or leave it out",
-                slug="bad_journal",
-            )
-        self._path = path
-        if path is not None:
-            self._write("w", self.answers)
+        rows = () if earlier is None else read_rows(earlier, "explore", _Entry)
+        self.answers: dict[str, list[float] | None] = {question: answer for _, (question, answer) in rows}
+        shares = not self.answers or any(question.endswith(tuple(topics)) for question in self.answers)
+        check_shares(shares, earlier)
+        self._file = SearchJournal(path, self.answers.items())
 
     def ask(self, question: str, measure: Callable[[], list[float] | None]) -> list[float] | None:
         """Return the answer to a question, measured where it is not known."""
         if question not in self.answers:
             self.answers[question] = measure()
-            self._write("a", {question: self.answers[question]})
+            self._file.add((question, self.answers[question]))
         return self.answers[question]
-
-    def _write(self, mode: str, answers: Mapping[str, list[float] | None]) -> None:
-        if self._path is not None:
-            with explain_errors(self._path), self._path.open(mode, encoding="utf-8") as file:
-                file.writelines(json.dumps([question, answer]) + "\n" for question, answer in answers.items())
-
-
-def read_ledger(path: Path) -> dict[str, list[float] | None]:
-    """Read a ledger, whose last line may be torn; raises `InputError` for anything else."""
-    answers: dict[str, list[float] | None] = {}
-    lines = read_bytes(path).decode(errors="replace").split("\n")
-    for number, line in enumerate(lines, 1):
-        try:
-            question, answer = json.loads(line) if line else ("", None)
-            numbers = None if answer is None else [float(value) for value in answer]
-        except (ValueError, TypeError) as error:
-            if number == len(lines):
-                break
-            raise InputError(f"{path}: line {number}: not a journal of `opperf explore`", slug="bad_journal") from error
-        if line:
-            answers[str(question)] = numbers
-    return answers
 
 
 @dataclass(frozen=True)
