@@ -19,6 +19,7 @@ from opperf.domain.units import (
     format_flops,
     format_percent,
     format_seconds,
+    plural,
 )
 
 
@@ -124,7 +125,7 @@ def more_rows(count: int) -> str:
     >>> more_rows(1), more_rows(2)
     ('1 more row', '2 more rows')
     """
-    return f"{count} more row{'s' if count > 1 else ''}"
+    return plural(count, "more row")
 
 
 def step_lines(profile: Profile) -> list[str]:

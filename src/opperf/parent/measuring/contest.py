@@ -20,6 +20,7 @@ from opperf.domain.reason import Warning
 from opperf.domain.record import Run
 from opperf.domain.stats.order import median
 from opperf.domain.tensor import TensorSpec
+from opperf.domain.units import plural
 from opperf.parent.analysis.counts import vector_warnings
 from opperf.parent.analysis.modes import Doubt, doubt, fault_warnings
 from opperf.parent.analysis.verdict import LEAST_PAIRS, interrupted
@@ -152,7 +153,7 @@ def unfinished(contest: Contest, budget: float | None, stop: str | None) -> Verd
         reason = contest.failure.removeprefix("not measured: ")
         return Verdict(word, None, None, f"not measured: {reason}", contest.pairs)
     ratios = log_ratios(contest.decisive)
-    when = f"after {contest.pairs} pair{'s' if contest.pairs != 1 else ''}" if contest.pairs else "before a pair"
+    when = f"after {plural(contest.pairs, 'pair')}" if contest.pairs else "before a pair"
     if stop is not None:
         return interrupted(ratios, f"{stop} ended the comparison {when}", None)
     settle = "give more `--budget`" if budget is None else f"about {budget:g} s: `--budget {budget:g}`"

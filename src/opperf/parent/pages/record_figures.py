@@ -8,13 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from opperf.domain.measurement import Quantity
 from opperf.domain.record import Record
-from opperf.domain.units import (
-    format_byte_rate,
-    format_bytes,
-    format_flop_rate,
-    format_percent,
-    format_seconds,
-)
+from opperf.domain.units import format_byte_rate, format_bytes, format_flop_rate, format_percent, format_seconds, plural
 from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.charts.intervals import Bar, Bars
 from opperf.parent.pages.charts.scatter import Ceiling, Point, Scatter, Series
@@ -52,7 +46,7 @@ def shares(records: Sequence[Record]) -> Iterator[Chart]:
             facts = [record.details.suite for record in group if record.details.suite is not None]
             total, share = sum(fact.total for fact in facts), sum(fact.share for fact in facts)
             calls = sum(record.trial.count for record in group)
-            detail = f"{calls} call{'s' if calls != 1 else ''} of {len(group)} case{'s' if len(group) != 1 else ''}"
+            detail = f"{plural(calls, 'call')} of {plural(len(group), 'case')}"
             bars.append(Bar(operator, detail, share, f"{format_percent(share)}, {format_seconds(total)}"))
         bars.sort(key=lambda bar: -bar.share)
         yield Bars(

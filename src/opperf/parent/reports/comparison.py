@@ -7,11 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import INSTRUCTIONS, Side
-from opperf.domain.units import (
-    format_percent,
-    format_ratios,
-    format_seconds,
-)
+from opperf.domain.units import format_percent, format_ratios, format_seconds, plural
 from opperf.parent.documents.comparison import VERDICTS, Comparison, ComparisonRun, Explanations
 from opperf.parent.documents.load import load_of
 from opperf.parent.documents.machines import Across, across
@@ -157,7 +153,7 @@ def tally(comparisons: Sequence[Comparison]) -> str:
     """Count the verdicts, as `5 comparisons: 4 same, 1 inconclusive`."""
     counts = {word: sum(one.verdict.verdict == word for one in comparisons) for word in VERDICTS}
     text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    return f"{len(comparisons)} comparison{'s' if len(comparisons) != 1 else ''}: {text or 'none'}"
+    return f"{plural(len(comparisons), 'comparison')}: {text or 'none'}"
 
 
 def suites(comparisons: Sequence[Comparison]) -> list[str]:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, Union
 
 from opperf.domain.dataclass import dataclass
+from opperf.domain.units import plural
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -135,7 +136,7 @@ class Table:
     def more(self) -> str:
         """Say how many rows people are not shown."""
         left = len(self.rows) - len(self.visible)
-        return f"{left} more row{'s' if left > 1 else ''}: without `--top` all are shown" if left else ""
+        return f"{plural(left, 'more row')}: without `--top` all are shown" if left else ""
 
 
 def table(

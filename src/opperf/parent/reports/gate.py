@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from opperf.domain.plan import ReadSide
-from opperf.domain.units import format_percent, format_ratios, format_seconds
+from opperf.domain.units import format_percent, format_ratios, format_seconds, plural
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.judgement import FAILURE, INCONCLUSIVE, KINDS, REGRESSION, Finding, Judgement
 from opperf.parent.reports import comparison
@@ -95,11 +95,9 @@ def document(run: ComparisonRun, judgement: Judgement) -> Document:
 
 def headline(judgement: Judgement) -> str:
     """Return the line that a reader needs first, as `1 regression in 3 comparisons: 1 slower, 2 same`."""
-    total = len(judgement.findings)
-    of_all = f"{total} comparison{'s' if total != 1 else ''}"
-    regressions, code = len(judgement.regressions), judgement.exit_code
+    of_all, code = plural(len(judgement.findings), "comparison"), judgement.exit_code
     if code == REGRESSION:
-        text = f"{regressions} regression{'s' if regressions != 1 else ''} in {of_all}"
+        text = f"{plural(len(judgement.regressions), 'regression')} in {of_all}"
     elif code == FAILURE:
         failures = len(judgement.of_kind("failed"))
         text = f"{failures} of {of_all} could not be measured" if failures else "nothing was compared"

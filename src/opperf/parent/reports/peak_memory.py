@@ -7,7 +7,7 @@ from dataclasses import asdict
 from opperf.domain.profile.columns import shapes_text
 from opperf.domain.profile.event import Profile, highest_peaks
 from opperf.domain.profile.peak_memory import PeakRow, peak_rows
-from opperf.domain.units import format_bytes, format_percent
+from opperf.domain.units import format_bytes, format_percent, plural
 from opperf.parent.reports.document import Column, Note, Section, table
 
 #: Rows of the table, unless a bound is given.
@@ -38,7 +38,7 @@ def peak_section(profile: Profile, top: int | None) -> list[Section]:
     size = sum(block.size for block in highest_peaks(profile.blocks))
     rows = peak_rows(profile)
     left = len(rows) - (top or TOP)
-    more = [Note(f"{left} more row{'s' if left > 1 else ''}: `--format json` has all")] if left > 0 else []
+    more = [Note(f"{plural(left, 'more row')}: `--format json` has all")] if left > 0 else []
     title = f"{TITLE}: {format_bytes(size)} allocated since the profile began"
     return [Section(title, [table(COLUMNS, rows[: top or TOP]), *more])]
 

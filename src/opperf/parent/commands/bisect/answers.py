@@ -11,6 +11,7 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.metric import METRICS, Metric
 from opperf.domain.plan import Trial
 from opperf.domain.stats.significance import PairedTest
+from opperf.domain.units import plural
 from opperf.parent.analysis.steps import FLOOR, Observation, Posterior, Story
 from opperf.parent.commands.bisect.sentences import tell_steps, tell_story
 from opperf.parent.documents.bisection import Answer, Probe, Step
@@ -291,7 +292,7 @@ class Judge:
         if self.stories(subject)[0].gaps:
             reason += f"; between good and bad, this is likely but not certain: {self.tell(subject)}"
         elif looks > 0:
-            reason += f", and of {looks} build{'s' if looks > 1 else ''} between good and bad none stands out"
+            reason += f", and of {plural(looks, 'build')} between good and bad none stands out"
         return replace(subject.plain(*self._candidates.ends), kind="same", reason=reason)
 
     def _more(self, subject: Subject, steps: Sequence[Step]) -> Iterator[str]:
