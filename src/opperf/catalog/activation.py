@@ -11,6 +11,7 @@ from opperf.catalog.formulas import (
     each,
     each_output,
     like,
+    linear,
     product,
     same,
     tensors,
@@ -177,12 +178,6 @@ def _image_layer(name: str, summary: str, more: int, *, bias: bool, normalized: 
     )
 
 
-def _linear(case: Case) -> tuple[TensorSpec, ...]:
-    data, weight = case.tensor("data"), case.tensor("weight")
-    check_lengths(case, data.shape[-1], weight.shape[-1])
-    return (like(data, (*data.shape[:-1], weight.shape[0])),)
-
-
 def _product(case: Case) -> tuple[TensorSpec, ...]:
     lhs, rhs = case.tensor("lhs"), case.tensor("rhs")
     check_lengths(case, lhs.shape[-1], rhs.shape[0])
@@ -251,14 +246,14 @@ _FUSED = (
         "linear_relu",
         "data times the transposed weight (out, in), plus the bias, then relu",
         ("data", "weight"),
-        _linear,
+        linear,
         transposed=True,
     ),
     _product_layer(
         "linear_gelu",
         "data times the transposed weight (out, in), plus the bias, then gelu; `approximate` is `none` (erf) or `tanh`",
         ("data", "weight"),
-        _linear,
+        linear,
         transposed=True,
         approximate="tanh",
     ),

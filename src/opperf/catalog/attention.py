@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opperf.catalog.definition import Arguments, Operator
-from opperf.catalog.formulas import each, flag, indices, like, none, product, same, whole
+from opperf.catalog.formulas import counted_rows, each, flag, indices, like, none, product, same, whole
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
@@ -198,11 +198,6 @@ def _dispatch(case: Case) -> tuple[TensorSpec, ...]:
     return (like(data, (experts.elements, *data.shape[1:])),)
 
 
-def _return(case: Case) -> tuple[TensorSpec, ...]:
-    data = case.tensor("data")
-    return (like(data, (whole(case, "count"), *data.shape[1:])),)
-
-
 def _routes(case: Case) -> tuple[TensorSpec, ...]:
     logits = case.tensor("logits")
     shape = (*logits.shape[:-1], whole(case, "k"))
@@ -261,7 +256,7 @@ _EXPERTS = (
         "experts",
         "weighted rows, summed into `count` rows by token",
         sizes={size: _bring(*numbers) for size, numbers in EXPERTS_SIZES.items()},
-        outputs=_return,
+        outputs=counted_rows,
         flops=each(2),
         differentiable=("data", "weights"),
     ),

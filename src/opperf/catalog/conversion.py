@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from opperf.catalog.definition import DIRECTIONS, FORWARD_ONLY, Operator, Outputs
-from opperf.catalog.formulas import ELEMENTWISE, like, none, same, tensors
+from opperf.catalog.formulas import ELEMENTWISE, none, row, same, tensors
 from opperf.domain.case import Case
 from opperf.domain.tensor import TensorSpec
 
 # What Python code does with tensors around operators: brackets, layouts, and the way out to NumPy. No arithmetic.
-
-
-def _row(case: Case) -> tuple[TensorSpec, ...]:
-    data = case.tensor("data")
-    return (like(data, data.shape[1:]),)
 
 
 def _nothing(case: Case) -> tuple[TensorSpec, ...]:
@@ -64,7 +59,7 @@ OPERATORS = (
         "conversion",
         "the part at `index` of the first dimension, as in `data[index]` (a view in some frameworks)",
         sizes=tensors("data", more={"index": 3}),
-        outputs=_row,
+        outputs=row,
         flops=none,
         differentiable=("data",),
         aliasing=DIRECTIONS,

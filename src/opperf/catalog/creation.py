@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from opperf.catalog.definition import FORWARD_ONLY, Arguments, Formula, Operator, Outputs
-from opperf.catalog.formulas import ELEMENTWISE, each_output, element_type, none, same, tensors, whole, wholes
+from opperf.catalog.formulas import ELEMENTWISE, each_output, element_type, none, of_shape, same, tensors, whole, wholes
 from opperf.domain.case import Argument, Case, DType
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
@@ -17,10 +17,6 @@ from opperf.domain.tensor import TensorSpec
 #: Lengths of sequences; the skewed one is prime, which no vector width divides.
 LENGTHS = {"small": 1024, "common": 1_048_576, "large": 16_777_216, "skewed": 1_000_003}
 FLOAT32 = DType("float32")
-
-
-def _fill(case: Case) -> tuple[TensorSpec, ...]:
-    return (TensorSpec(wholes(case, "shape"), element_type(case)),)
 
 
 def _matrix(case: Case) -> tuple[TensorSpec, ...]:
@@ -64,10 +60,10 @@ def _creation_like(name: str, summary: str, **more: Argument) -> Operator:
 
 _CREATION = (
     _creation(
-        "zeros", "zeros (memory that the system has zeroed may not be written)", _of_shape(), _fill, untouched=True
+        "zeros", "zeros (memory that the system has zeroed may not be written)", _of_shape(), of_shape, untouched=True
     ),
-    _creation("ones", "ones", _of_shape(), _fill),
-    _creation("full", "one value in every element", _of_shape(value=0.5), _fill),
+    _creation("ones", "ones", _of_shape(), of_shape),
+    _creation("full", "one value in every element", _of_shape(value=0.5), of_shape),
     _creation_like("zeros_like", "zeros in the shape of the data"),
     _creation_like("ones_like", "ones in the shape of the data"),
     _creation_like("full_like", "one value in every element, in the shape of the data", value=0.5),
@@ -98,15 +94,11 @@ _CREATION = (
 # Operators that draw numbers: one operation makes each, and to most of them no tensor goes in.
 
 
-def _draw(case: Case) -> tuple[TensorSpec, ...]:
-    return (TensorSpec(wholes(case, "shape"), element_type(case)),)
-
-
 def _random(
     name: str, summary: str, aliases: tuple[str, ...] = (), dtype: str = "float32", **attributes: Argument
 ) -> Operator:
     sizes = {size: {"shape": shape, "dtype": DType(dtype), **attributes} for size, shape in ELEMENTWISE.items()}
-    return Operator(name, "random", summary, sizes, _draw, each_output(1, _draw), random=True, aliases=aliases)
+    return Operator(name, "random", summary, sizes, of_shape, each_output(1, of_shape), random=True, aliases=aliases)
 
 
 def _with_data(

@@ -59,6 +59,35 @@ def like(tensor: TensorSpec, shape: _Shape | None = None, dtype: str | None = No
     return TensorSpec(tensor.shape if shape is None else shape, dtype or tensor.dtype)
 
 
+def scalar(case: Case) -> tuple[TensorSpec, ...]:
+    """Return a number of the type of `data`."""
+    return (like(case.tensor("data"), ()),)
+
+
+def row(case: Case) -> tuple[TensorSpec, ...]:
+    """Return one of those that `data` has along its first dimension."""
+    data = case.tensor("data")
+    return (like(data, data.shape[1:]),)
+
+
+def counted_rows(case: Case) -> tuple[TensorSpec, ...]:
+    """Return as many rows like those of `data` as the attribute `count` says."""
+    data = case.tensor("data")
+    return (like(data, (whole(case, "count"), *data.shape[1:])),)
+
+
+def linear(case: Case) -> tuple[TensorSpec, ...]:
+    """Return the rows of `data`, each multiplied with the rows of `weight`."""
+    data, weight = case.tensor("data"), case.tensor("weight")
+    check_lengths(case, data.shape[-1], weight.shape[-1])
+    return (like(data, (*data.shape[:-1], weight.shape[0])),)
+
+
+def of_shape(case: Case) -> tuple[TensorSpec, ...]:
+    """Return a tensor of the shape and the element type that attributes say."""
+    return (TensorSpec(wholes(case, "shape"), element_type(case)),)
+
+
 def each(operations: int = 1, role: str = "data") -> Formula:
     """Return the formula `operations` for each element of the input `role`."""
     return lambda case: operations * case.tensor(role).elements

@@ -12,7 +12,7 @@ from opperf.catalog.definition import (
     Outputs,
     elements,
 )
-from opperf.catalog.formulas import like, none, product, same, tensors, whole
+from opperf.catalog.formulas import like, none, product, same, scalar, tensors, whole
 from opperf.domain.case import Argument, Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import SPD, TensorSpec
@@ -41,10 +41,6 @@ def _diagonal(case: Case) -> tuple[TensorSpec, ...]:
     (rows, columns), offset = data.shape, whole(case, "offset", 0)
     length = min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns)
     return (like(data, (max(0, length),)),)
-
-
-def _trace(case: Case) -> tuple[TensorSpec, ...]:
-    return (like(case.tensor("data"), ()),)
 
 
 def _matrix(
@@ -173,7 +169,7 @@ _SYSTEM = {size: {"matrix": (rows, rows), "right": (rows, sides)} for size, (row
 
 
 _LINALG = (
-    _matrix("trace", "the sum of the diagonal of a matrix", _trace, flops=lambda case: elements(_diagonal(case))),
+    _matrix("trace", "the sum of the diagonal of a matrix", scalar, flops=lambda case: elements(_diagonal(case))),
     _matrix("diagonal", "the diagonal of a matrix (a view in some frameworks)", _diagonal, view=True, offset=0),
     _matrix("triu", "the matrix with zeros below its diagonal", same(), offset=0),
     _matrix("tril", "the matrix with zeros above its diagonal", same(), offset=0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opperf.catalog.definition import Arguments, Operator, Outputs
-from opperf.catalog.formulas import check_lengths, like, tensors, whole
+from opperf.catalog.formulas import check_lengths, like, linear, tensors, whole
 from opperf.domain.case import Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
@@ -75,12 +75,6 @@ def _divide(case: Case, length: int, blocks: int) -> None:
         raise InputError(f"`{case.operator}` cannot cut {length} elements into {blocks} equal blocks")
 
 
-def _weighed(case: Case) -> tuple[TensorSpec, ...]:
-    data, weight = case.tensor("data"), case.tensor("weight")
-    check_lengths(case, data.shape[-1], weight.shape[-1])
-    return (like(data, (*data.shape[:-1], weight.shape[0])),)
-
-
 def _half_bytes(case: Case) -> tuple[TensorSpec, ...]:
     data, weight = case.tensor("data"), case.tensor("weight")
     check_lengths(case, data.shape[-1], 2 * weight.shape[-1])
@@ -97,7 +91,7 @@ def _scaled_flops(case: Case) -> int:
 
 
 def _weighed_flops(case: Case) -> int:
-    return _product_flops(case, "data", "weight") + _weighed(case)[0].elements
+    return _product_flops(case, "data", "weight") + linear(case)[0].elements
 
 
 def _packed_flops(case: Case) -> int:
@@ -149,7 +143,7 @@ OPERATORS = (
         "low_precision",
         "the product with a transposed weight in eight bits (out, in), one scale for each row of it",
         sizes={size: _int8(*shape) for size, shape in PRODUCTS.items()},
-        outputs=_weighed,
+        outputs=linear,
         flops=_weighed_flops,
         aliases=("int8_weight_only_matmul",),
     ),

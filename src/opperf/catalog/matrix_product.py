@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opperf.catalog.definition import SIZES, Arguments, Formula, Operator, Outputs, broadcast, elements
-from opperf.catalog.formulas import check_lengths, like
+from opperf.catalog.formulas import check_lengths, like, linear
 from opperf.domain.case import Case
 from opperf.domain.tensor import TensorSpec
 
@@ -28,12 +28,6 @@ def _transpose(case: Case) -> tuple[TensorSpec, ...]:
     lhs, rhs = case.tensor("lhs"), case.tensor("rhs")
     check_lengths(case, lhs.shape[-1], rhs.shape[-1])
     return (like(lhs, (*broadcast(lhs.shape[:-2], rhs.shape[:-2]), lhs.shape[-2], rhs.shape[-2])),)
-
-
-def _linear(case: Case) -> tuple[TensorSpec, ...]:
-    data, weight = case.tensor("data"), case.tensor("weight")
-    check_lengths(case, data.shape[-1], weight.shape[-1])
-    return (like(data, (*data.shape[:-1], weight.shape[0])),)
 
 
 def _outer(case: Case) -> tuple[TensorSpec, ...]:
@@ -104,7 +98,7 @@ OPERATORS = (
         "linear",
         "the product with the transposed weight (out, in), plus a bias",
         ("8x32 32x32 32", "128x768 768x768 768", "512x1024 4096x1024 4096", "8192x64 16x64 16"),
-        outputs=_linear,
+        outputs=linear,
         inputs=("data", "weight", "bias"),
         aliases=("fully_connected", "dense"),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from opperf.catalog.definition import Arguments, Formula, Operator, Outputs, elements
-from opperf.catalog.formulas import ELEMENTWISE, each, indices, like, none, same, whole
+from opperf.catalog.formulas import ELEMENTWISE, counted_rows, each, indices, like, none, row, same, whole
 from opperf.domain.case import Argument, Case
 from opperf.domain.errors import InputError
 from opperf.domain.tensor import TensorSpec
@@ -154,11 +154,6 @@ SHAPES: dict[str, _Shape] = {
 }
 
 
-def _last_step(case: Case) -> tuple[TensorSpec, ...]:
-    data = case.tensor("data")
-    return (like(data, data.shape[1:]),)
-
-
 def _sequence(
     name: str, summary: str, outputs: Outputs, reads: tuple[str, ...] | None = None, **attributes: Argument
 ) -> Operator:
@@ -176,7 +171,7 @@ _SEQUENCE = (
         "sequence_mask", "each sequence with everything beyond its length replaced by `value`", same(), value=0.0
     ),
     _sequence("sequence_reverse", "each sequence in reverse order; what lies beyond its length stays in place", same()),
-    _sequence("sequence_last", "the last row of each sequence", _last_step, reads=("lengths",)),
+    _sequence("sequence_last", "the last row of each sequence", row, reads=("lengths",)),
 )
 
 
@@ -202,13 +197,8 @@ SEARCHES = {"small": (64, 64), "common": (65_536, 65_536), "large": (1_000_000, 
 POINTWISE = {**ELEMENTWISE, "large": (2048, 2048)}
 
 
-def _segments(case: Case) -> tuple[TensorSpec, ...]:
-    data = case.tensor("data")
-    return (like(data, (whole(case, "count"), *data.shape[1:])),)
-
-
 def _mean_flops(case: Case) -> int:
-    return case.tensor("data").elements + elements(_segments(case))
+    return case.tensor("data").elements + elements(counted_rows(case))
 
 
 def _segment(name: str, summary: str, flops: Formula) -> Operator:
@@ -216,7 +206,7 @@ def _segment(name: str, summary: str, flops: Formula) -> Operator:
         return {"data": TensorSpec((rows, width)), "segments": indices((rows,), count), "count": count}
 
     sizes = {size: arguments(*numbers) for size, numbers in SEGMENTS.items()}
-    return Operator(name, "segment", summary, sizes, _segments, flops, differentiable=("data",))
+    return Operator(name, "segment", summary, sizes, counted_rows, flops, differentiable=("data",))
 
 
 def _place(name: str, summary: str, sizes: Mapping[str, Arguments]) -> Operator:

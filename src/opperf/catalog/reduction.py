@@ -6,7 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from opperf.catalog.definition import Arguments, Formula, Operator
-from opperf.catalog.formulas import ELEMENTWISE, axis_of, each, indices, like, reduce_shape, same, tensors, whole
+from opperf.catalog.formulas import (
+    ELEMENTWISE,
+    axis_of,
+    each,
+    indices,
+    like,
+    reduce_shape,
+    same,
+    scalar,
+    tensors,
+    whole,
+)
 from opperf.catalog.training import CLASSES
 from opperf.domain.case import Argument, Case
 from opperf.domain.tensor import ITEM_SIZES, TensorSpec
@@ -151,10 +162,6 @@ _SORTING = (
 SAMPLES = {"small": 32, "common": 100_000, "large": 4_000_000, "skewed": 1_000_003}
 
 
-def _number(case: Case) -> tuple[TensorSpec, ...]:
-    return (like(case.tensor("data"), ()),)
-
-
 def _picked_bytes(case: Case) -> int:
     return case.tensor("labels").elements * ITEM_SIZES[case.tensor("data").dtype]
 
@@ -170,7 +177,7 @@ def _score(
 ) -> Operator:
     """Declare `name`; one that `picks` reads of the data the element of each label and no more."""
     reads, rows = (("labels",), _picked_bytes) if picks else (None, None)
-    return Operator(name, "score", summary, sizes, _number, flops, reads=reads, picks=rows, aliases=aliases)
+    return Operator(name, "score", summary, sizes, scalar, flops, reads=reads, picks=rows, aliases=aliases)
 
 
 def _classes(bounds: tuple[float, float] | None = None, **attributes: Argument) -> dict[str, Arguments]:

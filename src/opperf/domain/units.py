@@ -74,6 +74,15 @@ def format_interval(interval: tuple[float, float] | None) -> str:
     return f"[{_digits(low, exponent)}, {_digits(high, exponent)}] {unit}"
 
 
+def format_ratio(ratio: float | None) -> str:
+    """Print a ratio.
+
+    >>> format_ratio(1.0428)
+    '1.043'
+    """
+    return "" if ratio is None else f"{ratio:.3f}"
+
+
 def format_ratios(interval: tuple[float, float] | None) -> str:
     """Print an interval of ratios.
 

@@ -33,6 +33,9 @@ COLUMNS = 120
 class Report(Sequence[Item], Generic[Item]):
     """A sequence of results and their report: a table in a terminal, a notebook, pandas or a file."""
 
+    #: What they are called where they are counted; without it the document says what there is.
+    _noun = ""
+
     def __init__(self, items: Sequence[Item], document: Document) -> None:
         self._items = tuple(items)
         self._document = document
@@ -89,7 +92,8 @@ class Report(Sequence[Item], Generic[Item]):
         return f"<opperf.{type(self).__name__}: {self._summary()}>"
 
     def _summary(self) -> str:
-        return self._document.summary or plural(len(self), "item")
+        own = "" if self._noun else self._document.summary
+        return own or plural(len(self), self._noun or "item")
 
     def _repr_html_(self) -> str:
         return render(self._document, "html")

@@ -144,13 +144,12 @@ class Noise(Measured, Report[Floor]):
     `suites` has how often the whole suite was called changed, where error rates were measured.
     """
 
+    _noun = "floor"
+
     def __init__(self, document: NoiseRun) -> None:
         super().__init__(document.floors, report_of(document))
         self.run, self.unknown, self._result = document.run, document.unknown, document
         self.suites = document.suites
-
-    def _summary(self) -> str:
-        return plural(len(self), "floor")
 
 
 class Judgements(Measured, Report[Judged]):
@@ -175,13 +174,12 @@ class Bisection(Pictured, Report[Answer]):
 class Exploration(Pictured, Report[Anomaly]):
     """The cases that cost too much, each with its region and what to do instead."""
 
+    _noun = "finding"
+
     def __init__(self, document: ExplorationDocument) -> None:
         super().__init__(document.anomalies, report_of(document))
         self.run, self.territories, self._result = document.run, document.territories, document
         self._suite = document.suite
-
-    def _summary(self) -> str:
-        return plural(len(self), "finding")
 
     def suite(self) -> Suite:
         """Return the cases, and the neighbours that they are held against, as a suite."""
@@ -191,12 +189,11 @@ class Exploration(Pictured, Report[Anomaly]):
 class Replay(Measured, Report[ReplayedCase]):
     """The operators of a recorded program with their standalone costs, the most expensive first."""
 
+    _noun = "case"
+
     def __init__(self, document: ReplayDocument) -> None:
         super().__init__(document.calls, report_of(document))
         self.run, self.trace, self._result = document.run, document.trace, document
-
-    def _summary(self) -> str:
-        return plural(len(self), "case")
 
     def suite(self) -> Suite:
         """Return the cases as a suite."""
@@ -208,6 +205,8 @@ class Profile(Report[Row]):
 
     `files` are those that the profiler left, `notes` what to know of how the program ran, and `exit_code` is its own.
     """
+
+    _noun = "row"
 
     def __init__(
         self,
@@ -247,12 +246,11 @@ class Profile(Report[Row]):
         """Write the events to a file, which `opperf.load` and Perfetto read."""
         save(self.profile, Path(path))
 
-    def _summary(self) -> str:
-        return plural(len(self), "row")
-
 
 class ProfileDiff(Report[Change]):
     """Two profiles operator by operator, what differs most first."""
+
+    _noun = "row"
 
     def __init__(self, before: event.Profile, after: event.Profile, by: str = BY_NAME, sort: str | None = None) -> None:
         rows = changes(before, after, by, profile_change.field_of(sort))
@@ -264,9 +262,6 @@ class ProfileDiff(Report[Change]):
         from opperf.parent.pages.profile_page.change import render
 
         return render(*self._profiles)
-
-    def _summary(self) -> str:
-        return plural(len(self), "row")
 
 
 class Suite(Report[SuiteCase]):
@@ -288,8 +283,7 @@ class Suite(Report[SuiteCase]):
 class Operators(Report[str]):
     """The names of operators; the report says what each means, or what frameworks make of it."""
 
+    _noun = "operator"
+
     def __init__(self, names: Sequence[str], document: Document) -> None:
         super().__init__(names, document)
-
-    def _summary(self) -> str:
-        return plural(len(self), "operator")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from opperf.domain.units import format_percent, format_ratios
+from opperf.domain.units import format_percent, format_ratio, format_ratios
 from opperf.parent.documents.bisection import Answer, Bisection, Commit, Step
 from opperf.parent.reports.comparison import differences
 from opperf.parent.reports.document import Block, Check, Column, Document, Legend, Note, Section, table
@@ -100,12 +100,12 @@ def _columns(bisection: Bisection) -> tuple[Column[Line], ...]:
             place=1,
             names=True,
         ),
-        Column("ratio", "bad / good", lambda line: line[0].ratio, _ratio, align="right"),
+        Column("ratio", "bad / good", lambda line: line[0].ratio, format_ratio, align="right"),
         Column(None, "95 % interval", lambda line: line[0].interval, format_ratios, rank=1),
         Column("answer", "answer", lambda line: WORDS[line[0].kind]),
         Column("before", "before", _of_step(lambda step: step.before), least=12),
         Column("after", "after", _of_step(lambda step: step.after), least=12),
-        Column("step", "step", _of_step(lambda step: step.ratio), _ratio, align="right"),
+        Column("step", "step", _of_step(lambda step: step.ratio), format_ratio, align="right"),
         Column(None, "step's interval", _of_step(lambda step: step.interval), format_ratios, rank=2),
         Column("step_interval", None, _of_step(lambda step: format_ratios(step.interval))),
         *(Column(f"after_{name}", None, _of_commit(bisection, name)) for name in COMMIT),
@@ -131,10 +131,6 @@ def _reason(line: Line) -> str:
     return "" if answer.steps and step is not answer.steps[0] else answer.reason
 
 
-def _ratio(ratio: float | None) -> str:
-    return "" if ratio is None else f"{ratio:.3f}"
-
-
 def _share(probability: float | None) -> str:
     return "" if probability is None else format_percent(min(probability, 0.999))
 
@@ -144,7 +140,7 @@ def _probes(answer: Answer) -> Block:
         [
             Column("base", "base", lambda probe: probe.base),
             Column("new", "new", lambda probe: probe.new),
-            Column("ratio", "new / base", lambda probe: math.exp(probe.log_ratio), _ratio, align="right"),
+            Column("ratio", "new / base", lambda probe: math.exp(probe.log_ratio), format_ratio, align="right"),
             Column("error", "standard error", lambda probe: probe.error, format_percent, align="right"),
             Column("pairs", "pairs", lambda probe: probe.pairs, align="right"),
         ],

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import INSTRUCTIONS, Side
-from opperf.domain.units import format_percent, format_ratios, format_seconds, plural
+from opperf.domain.units import format_percent, format_ratio, format_ratios, format_seconds, plural
 from opperf.parent.documents.comparison import VERDICTS, Comparison, ComparisonRun, Explanations
 from opperf.parent.documents.load import load_of
 from opperf.parent.documents.machines import Across, across
 from opperf.parent.documents.wholes import Part, is_suite, moved_costs, parts, totals, wholes
-from opperf.parent.reports.comparison_rows import columns, end_of, pairs_of, ratio_text, reasons, side_text, sides_of
+from opperf.parent.reports.comparison_rows import columns, end_of, pairs_of, reasons, side_text, sides_of
 from opperf.parent.reports.document import (
     Annotation,
     Block,
@@ -199,7 +199,7 @@ ACROSS: tuple[Column[Across], ...] = (
     Column("base", "base", lambda one: side_text(one.base, one.new), least=10, presence="varied"),
     Column("new", "new", lambda one: side_text(one.new, one.base), least=10, presence="varied"),
     Column("machines", "machines", lambda one: one.machines),
-    Column("ratio", "ratio", lambda one: one.ratio, ratio_text),
+    Column("ratio", "ratio", lambda one: one.ratio, format_ratio),
     Column(None, "interval", lambda one: one.interval, format_ratios),
     Column("heterogeneity", "heterogeneity", lambda one: one.heterogeneity, format_percent),
     Column("finding", "finding", lambda one: one.finding, least=30),

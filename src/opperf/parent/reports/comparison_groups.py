@@ -13,10 +13,10 @@ from dataclasses import asdict, replace
 from opperf.domain.dataclass import dataclass
 from opperf.domain.operator_group import group_of
 from opperf.domain.stats.order import median
-from opperf.domain.units import format_seconds
+from opperf.domain.units import format_ratio, format_seconds
 from opperf.parent.documents.comparison import Comparison, ComparisonRun
 from opperf.parent.reports.comparison import document as by_operator
-from opperf.parent.reports.comparison_rows import named_sides, ratio_text
+from opperf.parent.reports.comparison_rows import named_sides
 from opperf.parent.reports.document import Column, Document, Legend, Table, table
 from opperf.parent.reports.text import common_subject
 
@@ -66,9 +66,9 @@ COLUMNS: tuple[Column[ComparedGroup], ...] = (
     Column("calls", "calls", lambda row: row.calls, str, "right", rank=0),
     Column("base_total_s", "base time", lambda row: row.base_total, format_seconds, "right"),
     Column("new_total_s", "new time", lambda row: row.new_total, format_seconds, "right"),
-    Column("ratio", "ratio", lambda row: row.ratio, ratio_text, "right"),
-    Column("median_ratio", "median", lambda row: row.typical, ratio_text, "right"),
-    Column("largest_ratio", "largest", lambda row: row.largest, ratio_text, "right"),
+    Column("ratio", "ratio", lambda row: row.ratio, format_ratio, "right"),
+    Column("median_ratio", "median", lambda row: row.typical, format_ratio, "right"),
+    Column("largest_ratio", "largest", lambda row: row.largest, format_ratio, "right"),
     Column("operator", "operator", lambda row: row.operator, least=14, rank=2),
     Column("slower", "slower", lambda row: row.slower, str, "right"),
     Column("faster", "faster", lambda row: row.faster, str, "right"),

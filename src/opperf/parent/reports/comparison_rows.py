@@ -14,7 +14,7 @@ from opperf.domain.kernels import KERNELS
 from opperf.domain.metric import METRICS
 from opperf.domain.plan import HOW, INSTRUCTIONS, Side
 from opperf.domain.stats.order import median
-from opperf.domain.units import SECOND, format_bound, format_bytes, format_ratios, format_seconds
+from opperf.domain.units import SECOND, format_bound, format_bytes, format_ratio, format_ratios, format_seconds
 from opperf.parent.documents.comparison import Comparison, moved
 from opperf.parent.reports.columns import of_jobs
 from opperf.parent.reports.document import Column, Table, plain, table
@@ -131,11 +131,6 @@ def bound_text(comparison: Comparison) -> str:
     return "not enough pairs" if is_live and comparison.verdict.lacks_pairs else format_bound(comparison.verdict.bound)
 
 
-def ratio_text(ratio: float | None) -> str:
-    """Write a ratio."""
-    return "" if ratio is None else f"{ratio:.3f}"
-
-
 @dataclass(frozen=True)
 class Pair:
     """A pair of processes: its number and stage, what base and new took by the metric that decided, and the ratio."""
@@ -164,7 +159,7 @@ def pairs_of(comparison: Comparison) -> list[Table]:
         Column(None, "stage", lambda one: one.stage, align="right", presence="apart"),
         Column(None, "base", lambda one: one.levels[0], unit.show, "right"),
         Column(None, "new", lambda one: one.levels[1], unit.show, "right"),
-        Column(None, "ratio", lambda one: one.ratio, ratio_text, "right"),
+        Column(None, "ratio", lambda one: one.ratio, format_ratio, "right"),
     )
     return [table(columns, pairs)] if pairs else []
 
@@ -204,8 +199,8 @@ def columns(
         Column("new_value", None, lambda one: one.levels[1]),
         Column(None, "base value", _value_text(0), rank=5, align="right"),
         Column(None, "new value", _value_text(1), rank=6, align="right"),
-        Column("time_ratio", "time ratio", lambda one: one.time and one.time.ratio, ratio_text),
-        Column("ratio", "ratio", _of_verdict("ratio"), ratio_text, place=-2),
+        Column("time_ratio", "time ratio", lambda one: one.time and one.time.ratio, format_ratio),
+        Column("ratio", "ratio", _of_verdict("ratio"), format_ratio, place=-2),
         Column("low", None, end_of(0)),
         Column("high", None, end_of(1)),
         Column("confidence", None, _of_verdict("confidence")),

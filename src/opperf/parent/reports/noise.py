@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from opperf.domain.plan import Trial
 from opperf.domain.stats.significance import clopper_pearson
-from opperf.domain.units import format_seconds
+from opperf.domain.units import format_ratio, format_seconds
 from opperf.parent.documents.floor import Detection, Displacement, Floor, NoiseRun, Suites
 from opperf.parent.reports.columns import of_jobs
 from opperf.parent.reports.document import Block, Check, Column, Document, Legend, Note, table
@@ -124,10 +124,6 @@ def _percent(log_ratio: float | None) -> str:
     return "" if log_ratio is None else f"{100 * math.expm1(log_ratio):.2f} %"
 
 
-def _ratio(ratio: float | None) -> str:
-    return "" if ratio is None else f"{ratio:.3f}"
-
-
 def _effect(detection: Detection) -> str:
     return f"{100 * detection.effect:.3g} %"
 
@@ -169,7 +165,7 @@ COLUMNS: tuple[Column[Floor], ...] = (
     Column("detections", None, _of_detection(lambda one: one.detections)),
     Column("detection_comparisons", None, _of_detection(lambda one: one.comparisons)),
     Column("detection_inconclusive", None, _of_detection(lambda one: one.inconclusive)),
-    Column("detection_ratio", "ratio", _of_detection(lambda one: one.ratio), _ratio, rank=2),
+    Column("detection_ratio", "ratio", _of_detection(lambda one: one.ratio), format_ratio, rank=2),
     Column("layout_moved", "other layouts", _of_layouts(lambda one: one.moved), _percent, rank=7),
     Column("layout_alarms", None, _of_layouts(lambda one: one.alarms)),
     Column("layout_comparisons", None, _of_layouts(lambda one: one.comparisons)),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from opperf.domain.errors import InputError
-from opperf.domain.units import format_percent, format_ratios, format_seconds
+from opperf.domain.units import format_percent, format_ratio, format_ratios, format_seconds
 from opperf.parent.analysis.triage import Standing
 from opperf.parent.commands.history import Scope, searches
 from opperf.parent.commands.triage import decide, find
@@ -19,7 +19,7 @@ from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.figures import charts
 from opperf.parent.pages.labels import differences, labels
 from opperf.parent.pages.server.filters import categories, filters_of
-from opperf.parent.pages.server.movers import MOST, ratio_text
+from opperf.parent.pages.server.movers import MOST
 from opperf.parent.pages.server.operator_charts import MARKS, step_text
 from opperf.parent.pages.server.view import Choice, Form, Link, Part, Query, View, change_place, leading, path
 from opperf.parent.reports import history as report
@@ -150,7 +150,7 @@ def decide_change(archive: Archive, name: str, query: Query, form: Mapping[str, 
 
 EVIDENCE: tuple[Column[tuple[ComparisonRun, Comparison]], ...] = (
     Column("run", "run", lambda row: row[0].run.id, place=1, link=lambda row: path("runs", row[0].run.id)),
-    Column("ratio", "ratio", lambda row: row[1].ratio, ratio_text, "right"),
+    Column("ratio", "ratio", lambda row: row[1].ratio, format_ratio, "right"),
     Column("verdict", "verdict", lambda row: row[1].verdict.verdict),
     Column("low", None, lambda row: (row[1].interval or (None, None))[0]),
     Column("high", None, lambda row: (row[1].interval or (None, None))[1]),

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from opperf.domain.dataclass import dataclass
-from opperf.domain.units import plural
+from opperf.domain.units import format_ratio, plural
 from opperf.parent.documents.comparison import CHANGES
 from opperf.parent.pages.server.filters import categories, filters_of
-from opperf.parent.pages.server.movers import ratio_text, trail, trail_words
+from opperf.parent.pages.server.movers import trail, trail_words
 from opperf.parent.pages.server.view import Choice, Part, Query, View, path
 from opperf.parent.reports.document import Block, Column, Document, Note, Table, table
 from opperf.parent.reports.history import RUNS
@@ -135,7 +135,7 @@ def _minute(text: str) -> str:
 #: On a phone an operator of several frameworks would look alike without their names.
 OPERATORS: tuple[Column[OperatorRow], ...] = (
     Column("operator", "operator", lambda row: row.entry.operator),
-    Column("ratio", "ratio", lambda row: row.mover and row.mover.difference.ratio, ratio_text, "right"),
+    Column("ratio", "ratio", lambda row: row.mover and row.mover.difference.ratio, format_ratio, "right"),
     Column("verdict", "verdict", lambda row: row.mover and row.mover.difference.verdict),
     Column(
         None,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from xml.etree.ElementTree import Element
 
 from opperf.domain.case import Case
-from opperf.domain.units import format_ratios, format_seconds
+from opperf.domain.units import format_ratio, format_ratios, format_seconds
 from opperf.parent.documents.comparison import CHANGES
 from opperf.parent.pages.charts.intervals import Intervals, Row
 from opperf.parent.pages.charts.sparkline import sparkline
@@ -64,11 +64,6 @@ def _line(mover: Mover, ratio: float, name: tuple[str, str], anchor: str, build:
     )
 
 
-def ratio_text(ratio: float | None) -> str:
-    """Write a ratio, or nothing."""
-    return "" if ratio is None else f"{ratio:.3f}"
-
-
 def trail_words(spots: Sequence[Spot], builds: Sequence[str]) -> str:
     """Say what a small history shows, to those who cannot see it.
 
@@ -89,7 +84,7 @@ def trail(spots: Sequence[Spot], builds: Sequence[str]) -> Element | None:
 def mover_columns(trails: Trails | None = None, fresh: Collection[str] = ()) -> Iterator[Column[Mover]]:
     """Yield the columns of movers, with their histories where there are any; `fresh` are the runs that are new."""
     yield Column("operator", "operator", lambda mover: mover.series.operator)
-    yield Column("ratio", "ratio", lambda mover: mover.difference.ratio, ratio_text, "right")
+    yield Column("ratio", "ratio", lambda mover: mover.difference.ratio, format_ratio, "right")
     yield Column("verdict", "verdict", lambda mover: mover.difference.verdict)
     yield Column("inputs", "inputs", lambda mover: inputs(mover.series))
     yield Column("low", None, lambda mover: mover.difference.low)

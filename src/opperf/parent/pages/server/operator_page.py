@@ -10,12 +10,11 @@ from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.metric import METRICS, Metric
 from opperf.domain.moment import shown_moment
-from opperf.domain.units import format_ratios, format_seconds
+from opperf.domain.units import format_ratio, format_ratios, format_seconds
 from opperf.parent.analysis.triage import Triage
 from opperf.parent.commands.history import Scope, read_triage, searches
 from opperf.parent.pages.charts import Chart
 from opperf.parent.pages.server.filters import filters_of
-from opperf.parent.pages.server.movers import ratio_text
 from opperf.parent.pages.server.operator_charts import (
     inputs,
     latest_charts,
@@ -165,7 +164,7 @@ def _run_place(row: SeriesRow | RatioRow) -> str:
 #: On a phone what came out is seen first, and the run that it is of last.
 RATIO_COLUMNS: tuple[Column[RatioRow], ...] = (
     Column("run", "run", lambda row: row.of("runs"), place=1, link=_run_place),
-    Column("ratio", "ratio", lambda row: row.of("ratios"), ratio_text, "right"),
+    Column("ratio", "ratio", lambda row: row.of("ratios"), format_ratio, "right"),
     Column("verdict", "verdict", lambda row: row.of("verdicts")),
     Column("low", None, lambda row: row.of("lows")),
     Column("high", None, lambda row: row.of("highs")),

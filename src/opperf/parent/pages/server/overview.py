@@ -8,10 +8,10 @@ from functools import partial
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
-from opperf.domain.units import plural
+from opperf.domain.units import format_ratio, plural
 from opperf.parent.pages.server.filters import categories, filters_of
 from opperf.parent.pages.server.lists import run_table
-from opperf.parent.pages.server.movers import largest, mover_columns, ratio_text, trail, trail_words
+from opperf.parent.pages.server.movers import largest, mover_columns, trail, trail_words
 from opperf.parent.pages.server.view import Choice, Link, Part, Query, View, path
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, table
 from opperf.parent.store.database import listing
@@ -229,7 +229,7 @@ CATEGORIES: tuple[Column[Total], ...] = (
 
 TRENDS: tuple[Column[Overview], ...] = (
     Column("framework", "framework", lambda row: row.framework),
-    Column("mean_ratio", "mean", _mean, ratio_text, "right"),
+    Column("mean_ratio", "mean", _mean, format_ratio, "right"),
     Column(
         None,
         "history",

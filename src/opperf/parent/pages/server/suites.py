@@ -9,7 +9,7 @@ from functools import partial
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError
 from opperf.domain.record import Run
-from opperf.domain.units import format_percent, format_ratios, format_seconds
+from opperf.domain.units import format_percent, format_ratio, format_ratios, format_seconds
 from opperf.parent.analysis.summary import with_shares
 from opperf.parent.documents.comparison import ComparisonRun
 from opperf.parent.documents.wholes import Whole, wholes
@@ -19,7 +19,6 @@ from opperf.parent.pages.charts.history import History, Line, Moment
 from opperf.parent.pages.record_figures import shares
 from opperf.parent.pages.server.cache import Cache
 from opperf.parent.pages.server.details import read_result
-from opperf.parent.pages.server.movers import ratio_text
 from opperf.parent.pages.server.view import Query, View, path
 from opperf.parent.reports.comparison_rows import side_text
 from opperf.parent.reports.document import Block, Column, Document, Note, Section, table
@@ -152,7 +151,7 @@ TOTALS: tuple[Column[Total], ...] = (
 
 WHOLES: tuple[Column[tuple[Run, Whole]], ...] = (
     Column("run", "run", lambda row: row[0].id, place=1, link=lambda row: path("runs", row[0].id)),
-    Column("ratio", "ratio", lambda row: row[1].ratio, ratio_text, "right"),
+    Column("ratio", "ratio", lambda row: row[1].ratio, format_ratio, "right"),
     Column("low", None, lambda row: (row[1].interval or (None, None))[0]),
     Column("high", None, lambda row: (row[1].interval or (None, None))[1]),
     Column(None, "interval", lambda row: row[1].interval, format_ratios, "right"),
