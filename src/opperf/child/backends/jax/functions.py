@@ -30,7 +30,7 @@ from jax.extend.core import Jaxpr, Primitive
 
 from opperf.child.backends.jax.equations import is_own, primitives, words
 from opperf.child.backends.jax.rules import AREAS, LEFT_OUT
-from opperf.child.backends.naming.paths import canonical, function_at, listing
+from opperf.child.backends.naming.paths import canonical, function_at, resolvable
 from opperf.child.backends.naming.signatures import Functions
 from opperf.domain.backend import Unsupported
 from opperf.domain.case import Argument, DType, ListOf
@@ -181,15 +181,7 @@ def resolve(path: str) -> Callable[..., Any]:
 @cache
 def names() -> list[str]:
     """Return the paths that can be named, for near matches."""
-    return [path for path in listing(MODULES) if _is_named(path)]
-
-
-def _is_named(path: str) -> bool:
-    try:
-        resolve(path)
-    except LookupError:  # what JAX shows, and is NumPy's or Python's
-        return False
-    return True
+    return resolvable(MODULES, resolve)
 
 
 @cache

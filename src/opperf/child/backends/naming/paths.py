@@ -67,6 +67,19 @@ def canonical(path: str, roots: Mapping[str, ModuleType]) -> str:
     return f"{roots[first].__name__}{dot}{rest}" if first in roots else path
 
 
+def resolvable(roots: Mapping[str, Any], resolve: Callable[[str], object]) -> list[str]:
+    """Return those of a `listing` that can be named: others belong to Python, or to another library."""
+
+    def is_named(path: str) -> bool:
+        try:
+            resolve(path)
+        except LookupError:
+            return False
+        return True
+
+    return list(filter(is_named, listing(roots)))
+
+
 def listing(roots: Mapping[str, Any]) -> list[str]:
     """Return the public callables right below each root, as paths."""
     return sorted(

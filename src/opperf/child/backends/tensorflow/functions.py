@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from opperf.child.backends.naming.paths import Refusal, function_at, listing
+from opperf.child.backends.naming.paths import Refusal, function_at, resolvable
 from opperf.child.backends.naming.signatures import Functions
 from opperf.child.backends.tensorflow import raw_operators
 from opperf.child.backends.tensorflow.rules import AREAS, LEFT_OUT
@@ -56,7 +56,7 @@ def resolve(path: str) -> Callable[..., Any]:
 def names() -> list[str]:
     """Return the paths that can be named, for near matches."""
     roots = {f"tf.{space}" if space else "tf": _module(space) for space in SPACES}
-    return [*(path for path in listing(roots) if _is_named(path)), *raw_operators.paths()]
+    return [*resolvable(roots, resolve), *raw_operators.paths()]
 
 
 def _module(space: str) -> Any:
@@ -64,14 +64,6 @@ def _module(space: str) -> Any:
     for word in space.split(".") if space else ():
         module = getattr(module, word)
     return module
-
-
-def _is_named(path: str) -> bool:
-    try:
-        resolve(path)
-    except LookupError:
-        return False
-    return True
 
 
 def registered() -> list[str]:
