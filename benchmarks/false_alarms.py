@@ -53,6 +53,7 @@ from opperf.parent.documents.comparison import PairValue
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import Contest, outcome
 from opperf.parent.workers.duel import Duel
+from opperf.parent.workers.process import Launch
 from opperf.parent.workers.rounds import Patience
 from opperf.parent.workers.starting import start
 
@@ -131,7 +132,7 @@ def sequential(seed: int, cpu: int, side: Side) -> dict[str, Any]:
     generator = random.Random(seed)
 
     def process(effects: Sequence[str]) -> dict[tuple[str, str], list[float]]:
-        worker, _ = start(side, cpus=(cpu,), progress=lambda _: None)
+        worker, _ = start(side, Launch((cpu,)), progress=lambda _: None)
         jobs = [(workload, effect) for workload in WORKLOADS for effect in effects]
         result = {}
         try:

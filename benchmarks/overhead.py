@@ -29,7 +29,7 @@ from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.stats.order import median
 from opperf.domain.tensor import TensorSpec
 from opperf.parent.workers.package import package_folder
-from opperf.parent.workers.process import Worker
+from opperf.parent.workers.process import Launch, Worker
 
 CALLS, BLOCKS, TRIALS, STARTS = 10_000, 50, 100, 7
 #: What a command is asked that measures an operator of the null framework, whose clock is virtual.
@@ -79,7 +79,7 @@ def child_cost() -> float:
     """Return the least CPU time that a child of the null framework takes from its start to its end, in seconds."""
 
     def start() -> None:
-        worker = Worker(Path(sys.executable), package_folder(), Side("null"), bytecode=True)
+        worker = Worker(Path(sys.executable), package_folder(), Side("null"), Launch(bytecode=True))
         worker.greet()
         worker.close()
 

@@ -27,7 +27,7 @@ from opperf.parent.documents.environment import EnvironmentSpec
 from opperf.parent.sources.plugin_file import declared_framework
 from opperf.parent.workers.interpreters import choose_environment, interpreter
 from opperf.parent.workers.package import package_folder
-from opperf.parent.workers.process import Worker
+from opperf.parent.workers.process import Launch, Worker
 
 REAL = ("numpy", "torch", "mxnet", "jax", "tensorflow")
 #: TensorFlow in the modes that make programs of operators.
@@ -127,7 +127,7 @@ class Bench:
         if self._worker is None or not self._worker.alive:
             side = self.side()
             python = interpreter(EnvironmentSpec.parse(side.environment), framework=self.name)
-            self._worker = Worker(python, package_folder(), side, plugins=self._plugins)
+            self._worker = Worker(python, package_folder(), side, Launch(plugins=self._plugins))
             self._worker.greet()
         return self._worker
 

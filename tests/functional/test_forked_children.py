@@ -25,7 +25,7 @@ from opperf.domain.message.requests import Capture, Evaluate, Prepare
 from opperf.domain.plan import PLACING, PROGRAM, REFERENCE, Side, Trial
 from opperf.parent.workers import process, supervision
 from opperf.parent.workers.package import package_folder
-from opperf.parent.workers.process import Worker
+from opperf.parent.workers.process import Launch, Worker
 
 #: How long a child may take here before it is called hung; one that hangs on purpose is waited for much shorter.
 DEADLINE, SHORT = 60.0, 0.5
@@ -72,7 +72,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def child(**options: Any) -> Worker:
     """Start a child of the null framework that has said hello."""
-    worker = Worker(Path(sys.executable), package_folder(), SIDE, memory=1 << 30, **options)
+    worker = Worker(Path(sys.executable), package_folder(), SIDE, Launch(memory=1 << 30, **options))
     worker.greet(DEADLINE)
     return worker
 
@@ -93,7 +93,7 @@ def command(worker: Worker) -> bytes:
 
 def forks(side: Side, **options: Any) -> bool:
     """Whether a child of a side is forked."""
-    worker = Worker(Path(sys.executable), package_folder(), side, **options)
+    worker = Worker(Path(sys.executable), package_folder(), side, Launch(**options))
     worker.greet(DEADLINE)
     try:
         return os.fsencode(FORKED_CHILD) in command(worker)

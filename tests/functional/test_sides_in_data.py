@@ -78,9 +78,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Side]:
     sides: list[Side] = []
     start = process.Worker.__init__
 
-    def listed(self: Any, python: Path, package: Path, side: Side, **options: Any) -> None:
+    def listed(self: Any, python: Path, package: Path, side: Side, *launch: Any) -> None:
         sides.append(side)
-        start(self, python, package, side, **options)
+        start(self, python, package, side, *launch)
 
     monkeypatch.setattr(process.Worker, "__init__", listed)
     return sides
@@ -214,7 +214,7 @@ def test_what_is_known_of_a_machine_starts_nothing(
 def test_no_child_is_started_for_a_side_that_was_read() -> None:
     side = Side.from_json({"framework": "null"})
     with pytest.raises(InputError, match="only a file names this side"):
-        start(side, cpus=None, progress=print)
+        start(side, progress=print)
 
 
 READ: tuple[dict[str, Any], ...] = (

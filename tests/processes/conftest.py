@@ -23,7 +23,7 @@ from opperf.domain.case import Case
 from opperf.domain.message.requests import Request
 from opperf.domain.plan import Side, Trial
 from opperf.parent.workers.package import package_folder
-from opperf.parent.workers.process import Worker
+from opperf.parent.workers.process import Launch, Worker
 from opperf.parent.workers.supervision import SUPERVISION
 
 #: How long anything here may take before it is called hung. Seconds.
@@ -181,7 +181,7 @@ def worker() -> Iterator[Callable[..., Worker]]:
     started: list[Worker] = []
 
     def begin(python: Path | str = sys.executable, side: Side | None = None, **options: Any) -> Worker:
-        started.append(Worker(Path(python), package_folder(), side or Side("null"), own_path=True, **options))
+        started.append(Worker(Path(python), package_folder(), side or Side("null"), Launch(own_path=True, **options)))
         return started[-1]
 
     yield begin

@@ -30,7 +30,7 @@ from opperf.parent.workers.duel import Duel
 from opperf.parent.workers.freezer import Freezer
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.package import package_folder
-from opperf.parent.workers.process import Worker
+from opperf.parent.workers.process import Launch, Worker
 from opperf.parent.workers.room import probe, room_of, under
 from opperf.parent.workers.source import Source, share_import
 
@@ -250,7 +250,7 @@ def roomed(folder: Path, side: Side, count: int = 2) -> Iterator[list[Worker]]:
     source = Source(most=None)
     file = os.memfd_create("given")
     children = [
-        Worker(python, package_folder(), side, own_path=True, under=under(room), files=(file,), source=source)
+        Worker(python, package_folder(), side, Launch(own_path=True, under=under(room), files=(file,), source=source))
         for _ in range(count)
     ]
     try:

@@ -32,7 +32,7 @@ from opperf.parent.workers.instructions import variables
 from opperf.parent.workers.other_work import other_device, other_work
 from opperf.parent.workers.pair import Pair
 from opperf.parent.workers.pair_cpus import shared_cpus, starting_cpus
-from opperf.parent.workers.process import Worker
+from opperf.parent.workers.process import Launch, Worker
 from opperf.parent.workers.reference import Reference
 from opperf.parent.workers.rounds import (
     LEAST_ROUNDS,
@@ -98,20 +98,13 @@ class Duel(Pair):
             # Nothing is timed yet, so the second imports on CPUs of its own where there are any.
             apart = starting_cpus(base, new, settings.cpus)
             source = Source() if share_import(base, new) else None
-            begin = partial(
-                start,
-                source=source,
-                progress=progress,
-                sharing=2 * max(1, settings.jobs),
-                sharers=2,
-                plugins=plugins,
-                greet=False,
-                variables={**placement.variables(sides), **variables(settings)},
-                compile_cache=settings.compile_cache,
-            )
+            own = {**placement.variables(sides), **variables(settings)}
+            launch = Launch(plugins=plugins, variables=own, source=source, sharers=2)
+            sharing, cache = 2 * max(1, settings.jobs), settings.compile_cache
+            begin = partial(start, progress=progress, sharing=sharing, greet=False, compile_cache=cache)
             self._importing_on = tuple(ahead) or (cpus, cpus if source else apart or cpus)
             for place, where in zip(order, self._importing_on):
-                workers[place], _ = begin(sides[place], cpus=where)
+                workers[place], _ = begin(sides[place], replace(launch, cpus=where))
                 self._workers.append(workers[place])
             self._sides = [workers[0], workers[1]]
         except BaseException:

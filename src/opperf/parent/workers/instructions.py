@@ -24,7 +24,7 @@ from opperf.parent.documents.comparison import PairValue
 from opperf.parent.workers.other_work import other_work
 from opperf.parent.workers.package import cache_folder, ensure_folder
 from opperf.parent.workers.pair import Pair
-from opperf.parent.workers.process import NO_VARIABLES, START_TIMEOUT, Worker
+from opperf.parent.workers.process import START_TIMEOUT, Launch, Worker
 from opperf.parent.workers.rounds import Patience
 from opperf.parent.workers.starting import start
 
@@ -75,7 +75,7 @@ def check(sides: Iterable[Side]) -> None:
 def variables(settings: Settings) -> Mapping[str, str]:
     """Return the environment variables that every child of a run gets."""
     if settings.clock != INSTRUCTIONS or native_set(flags()) != "avx512":
-        return NO_VARIABLES
+        return {}
     return NO_AVX512
 
 
@@ -116,14 +116,16 @@ class Counter:
         try:
             self.worker, _ = start(
                 side,
-                cpus=settings.cpus,
+                Launch(
+                    cpus=settings.cpus,
+                    plugins=plugins,
+                    variables={**REPEATABLE, **NO_AVX512, COUNTING: "1" * (1 + layout * LAYOUT_BYTES)},
+                    under=() if side.framework == "null" else self._command(),
+                ),
                 progress=progress,
                 sharing=2,
-                plugins=plugins,
                 greet=False,
-                variables={**REPEATABLE, **NO_AVX512, COUNTING: "1" * (1 + layout * LAYOUT_BYTES)},
                 compile_cache=settings.compile_cache,
-                under=() if side.framework == "null" else self._command(),
             )
         except BaseException:
             self._folder.close()

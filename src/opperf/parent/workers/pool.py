@@ -27,7 +27,7 @@ from opperf.domain.stats.order import median
 from opperf.domain.tensor_text import tensor_text
 from opperf.parent.workers.instructions import variables
 from opperf.parent.workers.package import cache_folder, ensure_folder
-from opperf.parent.workers.process import Worker
+from opperf.parent.workers.process import Launch, Worker
 from opperf.parent.workers.reference import Reference
 from opperf.parent.workers.second_children import SecondChildren, kernels_seen
 from opperf.parent.workers.starting import start
@@ -159,12 +159,10 @@ class Pool:
             self.close()
         self._worker, self._importing_in = start(
             side,
-            cpus=self._settings.cpus,
+            Launch(self._settings.cpus, plugins=self._plugins, variables=variables(self._settings)),
             progress=self._progress,
             sharing=self._jobs,
-            plugins=self._plugins,
             greet=False,
-            variables=variables(self._settings),
             compile_cache=self._settings.compile_cache,
         )
         return self._worker

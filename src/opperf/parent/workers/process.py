@@ -15,13 +15,14 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 
 import psutil
 
 from opperf.confinement import groups
 from opperf.confinement.variables import needed
+from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import InputError, OperatorFailure, WorkerFailure
 from opperf.domain.message.replies import Failure, Hello, Preparation
 from opperf.domain.message.requests import Limits, Prepare, Quit, R, Release, Request, reply_type, verb
@@ -36,58 +37,56 @@ from opperf.parent.workers.variables import child_variables, layout_variables, w
 
 #: Importing a framework takes up to 30 s on a busy machine.
 START_TIMEOUT = 180.0
-NO_VARIABLES: Mapping[str, str] = {}
 #: The requests in which a child imports the user's own code or has it compiled, and times nothing.
 UNTIMED = ("describe", "prepare")
 #: What the user's `--timeout` does not bound.
 FIXED = ("start", "discover", "build_loops", "iterate", "generate")
 
 
+@dataclass(frozen=True)
+class Launch:
+    """How a child is started, whichever side it serves.
+
+    It runs on `cpus`, in so much `memory` beyond what its framework holds. `own_path` keeps the user's PYTHONPATH, and
+    `bytecode` lets it write compiled files beside sources. `plugins` are files that it loads when the user's own
+    iterators or generators are asked for, and `variables` are set where the user has not set them. `under` is a command
+    that runs its Python in a room, into which only the variables go that it needs. It inherits `files`, under the same
+    numbers. `note` is told of compilers that run below it. With a `source` it is forked from that. `sharers` is how
+    many children hold tensors on the side's device.
+    """
+
+    cpus: tuple[int, ...] | None = None
+    memory: int | None = None
+    own_path: bool = False
+    bytecode: bool = False
+    plugins: Sequence[Path] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    under: Sequence[str] = ()
+    files: Sequence[int] = ()
+    note: Callable[[str], None] | None = None
+    source: Source | None = None
+    sharers: int = 1
+
+
+PLAIN = Launch()
+
+
 class Worker:
     """A child that serves one side. Start it only from a thread that lives as long as it: its death is tied to that."""
 
-    def __init__(
-        self,
-        python: Path,
-        package: Path,
-        side: Side,
-        *,
-        cpus: tuple[int, ...] | None = None,
-        memory: int | None = None,
-        own_path: bool = False,
-        bytecode: bool = False,
-        plugins: Sequence[Path] = (),
-        variables: Mapping[str, str] = NO_VARIABLES,
-        under: Sequence[str] = (),
-        files: Sequence[int] = (),
-        note: Callable[[str], None] | None = None,
-        source: Source | None = None,
-        sharers: int = 1,
-    ) -> None:
-        """Start it. `own_path` keeps the user's PYTHONPATH, `bytecode` lets it write compiled files beside sources.
-
-        `plugins` are files that the child loads when the user's own iterators or generators are asked for. `variables`
-        are set where the user has not set them. `under` is a command that runs the child's Python in a room, into which
-        only the variables go that it needs. The child inherits `files`, under the same numbers.
-        `note` is told of compilers that run below it. With a `source` it is forked from that. `sharers` is how many
-        children hold tensors on the side's device.
-        """
-        self.side = side
-        self._files, self._note = tuple(files), note
+    def __init__(self, python: Path, package: Path, side: Side, launched: Launch = PLAIN) -> None:
+        """Start it."""
+        self.side, self._python, self._launched = side, python, launched
         #: When the first byte of the last answer was there, by `time.perf_counter_ns`.
         self.answered_ns = 0
-        self._under = under
-        self._launch = launch if source is None else source.launch
-        self._python = python
         self._replies = 0
         self._buffer = bytearray()
         # The user's own code, where it is named, is looked for where the command was given.
-        limits = Limits(cpus, memory, str(Path.cwd()), tuple(map(str, plugins)))
-        self._gpu_variables = gpus.variables(side, sharers=sharers)
-        own = child_variables(package, own_path=own_path, bytecode=bytecode)
-        self._process, self._requests, self._answers = self._spawn(
-            package, limits, variables, {**(needed(own) if under else own), **self._gpu_variables}
-        )
+        limits = Limits(launched.cpus, launched.memory, str(Path.cwd()), tuple(map(str, launched.plugins)))
+        self._gpu_variables = gpus.variables(side, sharers=launched.sharers)
+        own = child_variables(package, own_path=launched.own_path, bytecode=launched.bytecode)
+        variables = {**(needed(own) if launched.under else own), **self._gpu_variables}
+        self._process, self._requests, self._answers = self._spawn(package, limits, variables)
         self._pid = self._process.pid
         if self._process.stdout is None:
             raise AssertionError("the child was started with a pipe for its output")
@@ -97,14 +96,16 @@ class Worker:
         self.devices: tuple[str, ...] = ()
 
     def _spawn(
-        self, package: Path, limits: Limits, defaults: Mapping[str, str], variables: Mapping[str, str]
+        self, package: Path, limits: Limits, variables: Mapping[str, str]
     ) -> tuple[subprocess.Popen[bytes] | Forked, int, int]:
+        launched = self._launched
+        begin = launch if launched.source is None else launched.source.launch
         child_reads, requests = _pipe()
         answers, child_writes = _pipe()
         try:
-            process = self._launch(
+            process = begin(
                 [
-                    *self._under,
+                    *launched.under,
                     str(self._python),
                     "-m",
                     "opperf.child",
@@ -114,8 +115,10 @@ class Worker:
                     json.dumps(limits.to_json()),
                 ],
                 package,
-                with_defaults({**variables, **self.side.variables}, {**defaults, **layout_variables(self.side)}),
-                (child_reads, child_writes, *self._files),
+                with_defaults(
+                    {**variables, **self.side.variables}, {**launched.variables, **layout_variables(self.side)}
+                ),
+                (child_reads, child_writes, *launched.files),
             )
         except BaseException as error:
             os.close(requests)
@@ -168,7 +171,7 @@ class Worker:
             if pid == self._process.pid or psutil.Process(pid).ppid() == self._process.pid:
                 return pid
         with suppress(psutil.Error):
-            below = psutil.Process(self._process.pid).children(recursive=True) if self._under else []
+            below = psutil.Process(self._process.pid).children(recursive=True) if self._launched.under else []
             names = {process.pid: own_ids(process.pid) for process in below}
             # In a namespace of its own a process has another id as well. The innermost is what it knows.
             return max((one for one in names if pid in names[one][-1:]), key=lambda one: len(names[one]), default=None)
@@ -254,7 +257,8 @@ class Worker:
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > LONGEST:
                 raise self._fail(f"the child sent a message of over {LONGEST} bytes", "protocol")
-            watch = None if verb not in UNTIMED or self._note is None else CompilerWatch(self.pid, self._note)
+            note = self._launched.note if verb in UNTIMED else None
+            watch = None if note is None else CompilerWatch(self.pid, note)
             if not readable(self._answers, deadline, watch):
                 limit = f"{timeout:g} s" if verb in FIXED else f"{timeout:g} s, the limit of `--timeout`"
                 raise self._fail(f"no answer to `{verb}` within {limit}; opperf killed the child process", "timeout")
@@ -338,7 +342,7 @@ class Worker:
     def kill(self) -> None:
         """End the child and all that it started, and give back its pipes."""
         end(self._process)
-        if self._under:
+        if self._launched.under:
             groups.sweep()  # a room that was killed has removed nothing
         for name in ("_requests", "_answers"):
             descriptor = getattr(self, name)

@@ -31,7 +31,7 @@ from opperf.domain.tensor import FLOAT8, TensorSpec
 from opperf.parent.documents.environment import CURRENT, EnvironmentSpec, preset
 from opperf.parent.workers.environments import is_built
 from opperf.parent.workers.interpreters import imports_here
-from opperf.parent.workers.process import Worker
+from opperf.parent.workers.process import Launch, Worker
 from opperf.parent.workers.starting import start
 
 #: The tensors that a child wrote.
@@ -252,7 +252,7 @@ class Reference:
         """Return the child, which may still be starting."""
         if self.worker is None:
             with self._explained():
-                self.worker, _ = start(_side(), cpus=self._settings.cpus, progress=self._progress, greet=False)
+                self.worker, _ = start(_side(), Launch(self._settings.cpus), progress=self._progress, greet=False)
             self._importing = True
         return self.worker
 

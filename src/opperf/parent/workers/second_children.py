@@ -15,7 +15,7 @@ from opperf.domain.measurement import Measurement
 from opperf.domain.message.requests import Prepare, WatchKernels
 from opperf.domain.plan import INSTRUCTIONS, UNCHECKED, Settings, Side, Trial
 from opperf.parent.workers.instructions import Counter, with_instructions
-from opperf.parent.workers.process import Worker
+from opperf.parent.workers.process import Launch, Worker
 from opperf.parent.workers.starting import start
 
 #: How a trial ends that has too little memory, beside a child that keeps what its trials had.
@@ -32,10 +32,9 @@ class KernelWatcher:
         self._settings = settings
         self.worker, _ = start(
             side,
-            cpus=settings.cpus,
+            Launch(settings.cpus, plugins=plugins),
             progress=progress,
             sharing=2,
-            plugins=plugins,
             compile_cache=settings.compile_cache,
         )
 

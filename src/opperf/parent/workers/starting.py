@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +13,7 @@ from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.machine import available_memory
 from opperf.parent.workers.package import package_folder
 from opperf.parent.workers.passwords import environment_of
-from opperf.parent.workers.process import NO_VARIABLES, Worker
-from opperf.parent.workers.source import Source
+from opperf.parent.workers.process import PLAIN, Launch, Worker
 
 #: Share of the memory that is free when a child starts that it may take beyond what its framework holds.
 MEMORY_SHARE = 0.8
@@ -22,49 +21,34 @@ MEMORY_SHARE = 0.8
 
 def start(
     side: Side,
+    launch: Launch = PLAIN,
     *,
-    cpus: tuple[int, ...] | None,
     progress: Callable[[str], None],
     sharing: int = 1,
-    sharers: int = 1,
-    plugins: Sequence[Path] = (),
     greet: bool = True,
-    variables: Mapping[str, str] = NO_VARIABLES,
     compile_cache: str | None = None,
-    under: Sequence[str] = (),
-    files: Sequence[int] = (),
-    source: Source | None = None,
 ) -> tuple[Worker, Path]:
     """Return a child that has said hello, and its Python; raises what keeps it from starting.
 
-    `sharing` is the number of children that live at a time: they share the machine's memory, and `sharers` of them that
-    of the side's device. A child serves every implementation that its trials name, so its own side names none. Nothing
-    is started for a side that data names. `plugins` have the user's own iterators and generators. Who does not `greet`
-    here does so later: the child imports its framework meanwhile. `variables`, `under`, `files` and `source` are a
-    `Worker`'s. Without a `compile_cache` compilers do as they do without opperf.
+    `launch` says how, but for what follows from the side's environment. `sharing` is the number of children that live
+    at a time: they share the machine's memory. A child serves every implementation that its trials name, so its own
+    side names none. Nothing is started for a side that data names. Who does not `greet` here does so later: the child
+    imports its framework meanwhile. Without a `compile_cache` compilers do as they do without opperf.
     """
     if isinstance(side, ReadSide):
         raise InputError("only a file names this side", hint="name it yourself", slug="code_in_file")
     spec = environment_of(side.environment)
     python = interpreter(spec, framework=side.framework, progress=progress)
-    if compile_cache is not None:
-        variables = {**compiler_variables(compile_cache, side, spec, python), **variables}
-    worker = Worker(
-        python,
-        package_folder(),
-        replace(side, implementation=None),
-        cpus=cpus,
+    compilers = {} if compile_cache is None else compiler_variables(compile_cache, side, spec, python)
+    launch = replace(
+        launch,
         memory=int(available_memory() * MEMORY_SHARE / sharing),
         own_path=spec.kind == "current",
         bytecode=spec.kind in ("preset", "requirement"),
-        plugins=plugins,
-        variables=variables,
-        under=under,
-        files=files,
+        variables={**compilers, **launch.variables},
         note=progress,
-        source=source,
-        sharers=sharers,
     )
+    worker = Worker(python, package_folder(), replace(side, implementation=None), launch)
     try:
         if greet:
             worker.greet()

@@ -11,6 +11,7 @@ import pytest
 from opperf.domain.plan import Side
 from opperf.parent.workers import starting
 from opperf.parent.workers.output import Output
+from opperf.parent.workers.process import Launch
 
 
 def test_the_last_twenty_lines_of_a_child_are_kept_whole() -> None:
@@ -24,12 +25,12 @@ def test_the_last_twenty_lines_of_a_child_are_kept_whole() -> None:
 def test_children_that_live_at_a_time_share_four_fifths_of_the_free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = []
 
-    def worker(*_: object, memory: int, **__: object) -> Any:
-        limits.append(memory)
+    def worker(python: Path, package: Path, side: Side, launch: Launch) -> Any:
+        limits.append(launch.memory)
 
     monkeypatch.setattr(starting, "available_memory", lambda: 1000)
     monkeypatch.setattr(starting, "package_folder", Path)
     monkeypatch.setattr(starting, "Worker", worker)
-    starting.start(Side("null"), cpus=None, progress=print, greet=False)
-    starting.start(Side("null"), cpus=None, progress=print, greet=False, sharing=2)
+    starting.start(Side("null"), progress=print, greet=False)
+    starting.start(Side("null"), progress=print, greet=False, sharing=2)
     assert limits == [800, 400]

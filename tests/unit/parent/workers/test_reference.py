@@ -18,6 +18,7 @@ from opperf.domain.message.requests import Request, verb
 from opperf.domain.plan import UNCHECKED, Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.domain.tensor import TensorSpec
+from opperf.parent.workers.process import Launch
 from opperf.parent.workers.reference import Reference
 
 TORCH, JAX = Side("torch"), Side("jax")
@@ -72,7 +73,7 @@ def numpy(monkeypatch: pytest.MonkeyPatch, starts: list[Side]) -> Child:
     """The child that the reference is."""
     child = Child()
 
-    def start(side: Side, **_: Any) -> tuple[Child, Path]:
+    def start(side: Side, launch: Launch, **_: Any) -> tuple[Child, Path]:
         starts.append(side)
         if "start" in child.trouble:
             raise child.trouble["start"]

@@ -24,6 +24,7 @@ from opperf.parent.workers.area import Area
 from opperf.parent.workers.claims import claim
 from opperf.parent.workers.interpreters import interpreter
 from opperf.parent.workers.pair_cpus import starting_cpus
+from opperf.parent.workers.process import Launch
 from opperf.parent.workers.room import Room, belongings, probe, room_of, under
 from opperf.parent.workers.source import Source, share_import
 from opperf.parent.workers.starting import start
@@ -84,9 +85,7 @@ class Bench:
             self._weights = Area("weights", WEIGHT_BYTES if problem else 0)
             self._open.callback(self._weights.close)
             files = (self._inputs.descriptor, self._copies.descriptor, self._weights.descriptor)
-            self._examiner, _ = start(
-                side, cpus=None, progress=note, sharing=3, plugins=plugins, greet=False, files=files
-            )
+            self._examiner, _ = start(side, Launch(plugins=plugins, files=files), progress=note, sharing=3, greet=False)
             self._open.callback(self._examiner.close)
             # It imports while a room is tried out, and then beside the first stand of the reference. That loads what it
             # will call only when all is sealed.
@@ -129,10 +128,13 @@ class Bench:
             briefing=self._brief,
             weights=self._weights,
             cpus=self._cpus,
-            starting=starting,
-            under=under(self._room(side, starting), self.room) if self.room else (),
-            plugins=self._plugins,
-            source=source,
+            launch=Launch(
+                starting or self._cpus,
+                plugins=self._plugins,
+                under=under(self._room(side, starting), self.room) if self.room else (),
+                source=source,
+                sharers=2,
+            ),
         )
 
     def _living_source(self) -> Source | None:

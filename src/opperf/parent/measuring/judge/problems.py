@@ -15,6 +15,7 @@ from opperf.parent.measuring.progress import Progress, planning
 from opperf.parent.measuring.session import Session
 from opperf.parent.planning.request import Request
 from opperf.parent.planning.selection import Selection
+from opperf.parent.workers.process import Launch
 from opperf.parent.workers.starting import start
 
 #: Bytes that inputs and results of a problem may take, and its weights where sizes can make them so small.
@@ -52,7 +53,7 @@ def look_into(
         sides = session.sides()
         if len(sides) != 1:
             raise InputError(f"`{problem}` is judged on one side, and {len(sides)} are named", hint="name one")
-        worker, _ = start(sides[0], cpus=None, progress=progress.note, sharing=2, plugins=selection.plugins)
+        worker, _ = start(sides[0], Launch(plugins=selection.plugins), progress=progress.note, sharing=2)
         try:
             opened = worker.ask(OpenProblem(problem, BUDGET), settings.timeout)
         except OpperfError as error:

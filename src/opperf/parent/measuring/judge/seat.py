@@ -11,7 +11,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from dataclasses import replace
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import WorkerFailure
@@ -25,8 +25,7 @@ from opperf.domain.problem import Standing
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.parent.workers.area import ANSWERS, Area
 from opperf.parent.workers.freezer import Freezer, of_start, read_memory
-from opperf.parent.workers.process import Worker
-from opperf.parent.workers.source import Source
+from opperf.parent.workers.process import Launch, Worker
 from opperf.parent.workers.starting import start
 
 #: A turn in which either process stood in the run queue for more than this share of the time is disturbed.
@@ -61,16 +60,11 @@ class Seat:
         briefing: Callable[[], Standing | None],
         weights: Area,
         cpus: tuple[int, ...] | None,
-        starting: tuple[int, ...] | None = None,
-        under: Sequence[str] = (),
-        plugins: Sequence[Path] = (),
-        source: Source | None = None,
+        launch: Launch,
     ) -> None:
-        """Start its child, which imports its framework meanwhile, on the CPUs `starting` where they are given.
-
-        With a `source` that imports, and it is forked from there into its room.
-        """
-        self._inputs, self._timeout, self._cpus, self._starting = inputs, timeout, cpus, starting
+        """Launch its child, which imports its framework meanwhile, and stays on `cpus` from then on."""
+        self._inputs, self._timeout, self._cpus = inputs, timeout, cpus
+        self._moves = launch.cpus != cpus
         #: What it is told of the case of a problem when it takes it, and where the weights of that lie.
         self._briefing, self._weights = briefing, weights
         #: Where inputs are writable, what is written into them stays in the process.
@@ -80,15 +74,10 @@ class Seat:
         self.worker: Worker
         self.worker, _ = start(
             trial.side,
-            cpus=starting or cpus,
+            replace(launch, files=(inputs.descriptor, self._answers.descriptor, weights.descriptor)),
             progress=_silent,
             sharing=3,
-            sharers=2,
-            plugins=plugins,
             greet=False,
-            under=under,
-            source=source,
-            files=(inputs.descriptor, self._answers.descriptor, weights.descriptor),
         )
         self._freezer: Freezer | None = None
         #: What stops the child while it imports.
@@ -103,7 +92,7 @@ class Seat:
         """Wait until the child has imported its framework, and put it to sleep; raises `OpperfError`."""
         if self._freezer is None:
             self.worker.greet()
-            if self._starting is not None and self._cpus is not None:
+            if self._moves and self._cpus is not None:
                 self.worker.stay_on(self._cpus)
             if self._import is not None:
                 self._import.close()
