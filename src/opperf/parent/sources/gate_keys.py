@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeAlias
 from opperf.catalog import DIRECTIONS, INT64, SIZES, categories
 from opperf.domain.code import check_name
 from opperf.domain.errors import InputError, check_known
-from opperf.domain.metric import compared_metric
+from opperf.domain.metric import compared_names
 from opperf.domain.plan import MODES, Settings
 from opperf.domain.registry import framework, parse_device, split_implementation
 from opperf.domain.tensor import parse_dtype
@@ -145,7 +145,7 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "environment": EnvironmentSpec.parse,
     "device": parse_device,
     "mode": name_of("mode", lambda: MODES),
-    "metric": compared_metric,
+    "metric": name_of("metric", lambda: [*compared_names()]),
     "random": partial(_check_whole, 1),
     "seed": partial(_check_whole, 0),
     **dict.fromkeys(("pairs", "max_pairs", "processes"), partial(_check_whole, LEAST)),
