@@ -145,7 +145,7 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "environment": EnvironmentSpec.parse,
     "device": parse_device,
     "mode": name_of("mode", lambda: MODES),
-    "metric": name_of("metric", lambda: [*compared_names()]),
+    "metric": name_of("metric", compared_names),
     "random": partial(_check_whole, 1),
     "seed": partial(_check_whole, 0),
     **dict.fromkeys(("pairs", "max_pairs", "processes"), partial(_check_whole, LEAST)),
