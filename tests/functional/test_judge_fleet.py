@@ -19,9 +19,10 @@ from opperf.domain.case import Case
 from opperf.domain.code import Code
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Settings, Side, Trial
+from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.candidates import Judged as Verdict
 from opperf.parent.measuring.fleet.dispatch import _read
-from opperf.parent.measuring.fleet.engine import Answer, Judged, JudgedSource, Judging, Order
+from opperf.parent.measuring.fleet.engine import Answer, JudgedSource, Judging, Order
 from opperf.parent.measuring.fleet.node import Hands
 from opperf.parent.workers.room import Room, probe
 
@@ -101,7 +102,7 @@ def test_candidates_are_judged_on_nodes_by_their_sources_alone(
     assert "node" not in rows["empty"]
     assert all(row["room"] for name, row in rows.items() if name != "empty")
     assert sorted(candidates_of(orders)) == ["exits", "own.py:f", "torn", "zeros"]
-    assert {order["judging"]["family"] for order in orders} == {5}
+    assert {order["rule"]["family"] for order in orders} == {5}
     assert "opperf-candidates" not in (here / "r.jsonl").read_text() + done.err
     assert engine.closed
 
@@ -146,7 +147,7 @@ def test_what_a_lying_node_had_is_judged_by_another(opperf: Opperf, fleet: Fleet
 def test_an_answer_has_each_judgement_that_was_asked_for_once_and_in_its_place() -> None:
     trial = Trial(Case("softmax"), Side("numpy"), "forward")
     sources = tuple(JudgedSource(name, "f", ZEROS) for name in ("one", "two", "one"))
-    order = Order(Settings(), judged=Judged(0.02, 5, None, False), judging=Judging("softmax", trial, sources))
+    order = Order(Settings(), rule=Rule(), judging=Judging("softmax", trial, sources))
     verdicts = tuple(Verdict(one.name, "softmax", trial.case, "wrong", "zeros") for one in sources)
     truth = json.dumps(Answer(judgements=verdicts).to_json())
     assert _read(truth, order).judgements == verdicts
@@ -170,7 +171,7 @@ def test_resuming_sends_what_has_no_verdict(
     write_lines(here / "c.jsonl", {"one": ZEROS, "two": EXIT, "three": ZEROS})
     done = opperf(*command)
     assert candidates_of(orders) == ["two", "three"]
-    assert {order["judging"]["family"] for order in orders} == {3}
+    assert {order["rule"]["family"] for order in orders} == {3}
     assert [line.partition(":")[0] for line in done.err.splitlines()] == ["one", "two", "three"]
     fleet("old")
     opperf(*command)

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from statistics import fmean, stdev
 
+from opperf.domain.codec import Exact
 from opperf.domain.dataclass import dataclass
 from opperf.domain.stats.order import CONFIDENCE
 from opperf.domain.stats.significance import PairedTest, discoveries, t_quantile
@@ -52,7 +53,7 @@ TRIMMED_FROM, TRIM = 8, 0.2
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Exact):
     """The rule of a comparison. `tolerance` is the smallest ratio minus one worth reporting; `pairs` the first look.
 
     `floor` is the log-ratio that identical code is known to move by. With `most`, looks go on up to that many pairs.

@@ -17,7 +17,7 @@ from opperf.domain.node import Node, Where
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.parent.analysis.verdict import Rule
-from opperf.parent.documents.candidates import Judged as JudgedCandidate
+from opperf.parent.documents.candidates import Judged
 from opperf.parent.documents.comparison import Comparison, Verdict
 from opperf.parent.measuring.contest import Contest, outcome
 from opperf.parent.measuring.fleet.engine import (
@@ -25,7 +25,6 @@ from opperf.parent.measuring.fleet.engine import (
     Bout,
     Engine,
     Joined,
-    Judged,
     JudgedSource,
     Judging,
     Order,
@@ -108,12 +107,11 @@ class Fleet:
         """Yield the comparisons of contests, each brought to its verdict on one node."""
         tasks = [Task(rule.pairs * PAIR_SECONDS, (one.base.side.process, one.new.side.process)) for one in contests]
         began = self._clock()
-        judged = Judged.by(rule, explain=explain)
 
         def order(places: Sequence[int]) -> Order:
             bouts = tuple(Bout(one.base, one.new, one.key) for one in (contests[place] for place in places))
             left = self._remaining_settings(settings, began)
-            return Order(left, bouts=bouts, judged=judged, suites=self._suites)
+            return Order(left, bouts=bouts, rule=rule, explain=explain, suites=self._suites)
 
         for result in self._results(tasks, order, least_seconds=rule.pairs * PAIR_START):
             if result.answer is None:
@@ -126,7 +124,7 @@ class Fleet:
 
     def judgements(
         self, against: str, batches: Sequence[tuple[Trial, Sequence[Submission]]], terms: Terms, *, jobs: int = 1
-    ) -> Generator[tuple[Submission, JudgedCandidate], None, None]:
+    ) -> Generator[tuple[Submission, Judged], None, None]:
         """Yield each candidate of the batch of each trial with its verdict, those of a piece of one node together.
 
         Raises `InputError` where the reference cannot be had.
@@ -137,15 +135,16 @@ class Fleet:
         references = {trial.case.id: _reference(trial, against) for trial, _ in left}
         yield from ((one, one.unloadable(against, trial.case)) for trial, one in every if one.code is None)
         tasks = [Task(CANDIDATE_SECONDS / jobs, trial.case.id) for trial, _ in left]
-        rule, began = terms.rule, self._clock()
+        began = self._clock()
 
         def order(places: Sequence[int]) -> Order:
             trial, reference = references[left[places[0]][0].case.id]  # a piece is of one group
             sources_of_candidates = tuple(sources[id(left[place][1])] for place in places)
             return Order(
                 self._remaining_settings(terms.settings, began),
-                judged=Judged.by(rule, explain=terms.explain),
-                judging=Judging(against, trial, sources_of_candidates, reference, terms.constant, rule.family, jobs),
+                rule=terms.rule,
+                explain=terms.explain,
+                judging=Judging(against, trial, sources_of_candidates, reference, terms.constant, jobs),
             )
 
         for result in self._results(tasks, order, least_seconds=WORTH * BENCH_START) if left else ():
@@ -153,7 +152,7 @@ class Fleet:
             if result.answer is None:
                 reason = f"the judge itself failed: {result.reason}"
                 for trial, candidate in candidates:
-                    yield candidate, JudgedCandidate(candidate.name, against, trial.case, "inconclusive", reason)
+                    yield candidate, Judged(candidate.name, against, trial.case, "inconclusive", reason)
                 continue
             fault = result.answer.fault
             if fault is not None:

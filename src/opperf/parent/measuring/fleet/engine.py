@@ -111,29 +111,6 @@ class Bout(Exact):
 
 
 @dataclass(frozen=True)
-class Judged(Exact):
-    """By which rule a node compares, and whether it explains."""
-
-    tolerance: float
-    pairs: int
-    most: int | None
-    explain: bool
-    own: Mapping[str, float] = field(default_factory=dict)
-    sampling: float | None = None
-    precision: float | None = None
-
-    @classmethod
-    def by(cls, rule: Rule, *, explain: bool) -> Judged:
-        """Return the part of a rule that a node needs."""
-        return cls(rule.tolerance, rule.pairs, rule.most, explain, rule.own, rule.sampling, rule.precision)
-
-    def rule(self, family: int = 1) -> Rule:
-        """Return the rule, of which so many verdicts are given."""
-        rule = Rule(self.tolerance, self.pairs, most=self.most, family=family, own=self.own)
-        return replace(rule, sampling=self.sampling, precision=self.precision)
-
-
-@dataclass(frozen=True)
 class JudgedSource(Exact):
     """The source of a candidate, or of the function that it is held against, on its way to a node.
 
@@ -149,7 +126,7 @@ class JudgedSource(Exact):
 class Judging(Exact):
     """Candidates to judge, each in a room; `reference` is what they are held against where that is code.
 
-    `family` is the number of candidates of the whole command, `jobs` how many a node checks at a time.
+    `jobs` is how many a node checks at a time.
     """
 
     against: str
@@ -157,7 +134,6 @@ class Judging(Exact):
     candidates: tuple[JudgedSource, ...]
     reference: JudgedSource | None = None
     constant: tuple[str, ...] = ()
-    family: Count = 1
     jobs: Count = 1
 
 
@@ -176,13 +152,14 @@ class SuiteFiles(Exact):
 class Order(Exact):
     """A piece of work: trials to measure, contests to bring to a verdict, or candidates to judge, by the same rule.
 
-    `suites` are the files of benchmarks that the trials are of.
+    A node may also `explain` what ran. `suites` are the files of benchmarks that the trials are of.
     """
 
     settings: Settings
     trials: tuple[Trial, ...] = ()
     bouts: tuple[Bout, ...] = ()
-    judged: Judged | None = None
+    rule: Rule | None = None
+    explain: bool = False
     judging: Judging | None = None
     suites: SuiteFiles | None = None
 

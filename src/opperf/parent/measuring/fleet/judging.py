@@ -43,16 +43,15 @@ def source_of(code: Code, name: str, content: bytes | None = None) -> JudgedSour
 
 def judge(order: Order, judging: Judging, note: Callable[[str], None]) -> Answer:
     """Return the verdicts on the candidates of an order; raises `HarnessError` where this machine has no room."""
-    judged = order.judged
-    if judged is None:
+    if order.rule is None:
         raise InputError("an order to judge has no rule")
     facts: dict[str, object] = {}
     terms = Terms(
         order.settings,
-        judged.rule(judging.family),
+        order.rule,
         meet=facts.update,
         constant=judging.constant,
-        explain=judged.explain,
+        explain=order.explain,
     )
     verdicts: dict[int, Verdict] = {}
     with closing(ScratchFolder("candidates")) as scratch:

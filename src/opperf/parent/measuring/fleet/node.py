@@ -14,12 +14,13 @@ from dataclasses import replace
 from opperf.domain.codec import encode
 from opperf.domain.measurement import Outcome
 from opperf.domain.plan import Settings, Trial
+from opperf.parent.analysis.verdict import Rule
 from opperf.parent.documents.floor import Floor, floor_key
 from opperf.parent.measuring.calibration import stored_floors
 from opperf.parent.measuring.comparing import Comparing
 from opperf.parent.measuring.contest import outcome
 from opperf.parent.measuring.explain import explain
-from opperf.parent.measuring.fleet.engine import Answer, Judged, Order
+from opperf.parent.measuring.fleet.engine import Answer, Order
 from opperf.parent.measuring.fleet.judging import judge
 from opperf.parent.measuring.fleet.suites import Shelf
 from opperf.parent.measuring.processes import in_processes, one_by_one, out_of_time
@@ -50,7 +51,7 @@ class Hands:
             self.close()  # a child that waits is no neighbour
             answer = judge(order, order.judging, self._note)
         else:
-            answer = self._measure(order) if order.judged is None else self._compare(order, order.judged)
+            answer = self._measure(order) if order.rule is None else self._compare(order, order.rule)
         return json.dumps(answer.to_json(), separators=(",", ":"))
 
     def close(self) -> None:
@@ -99,11 +100,11 @@ class Hands:
             self._floors = stored_floors()
         return self._floors
 
-    def _compare(self, order: Order, judged: Judged) -> Answer:
+    def _compare(self, order: Order, rule: Rule) -> Answer:
         self.close()  # a child that waits is no neighbour for a comparison
-        comparing = Comparing(order.settings, judged.rule(), self._note, floors=self._known_floors())
+        comparing = Comparing(order.settings, rule, self._note, floors=self._known_floors())
         contests = [comparing.contest(bout.base, bout.new, bout.key) for bout in order.bouts]
         comparing.run(contests)
-        if judged.explain:
+        if order.explain:
             explain(contests, order.settings, self._note, spent=comparing.spent)
         return Answer(comparisons=tuple(map(outcome, contests)), sides=comparing.facts)
