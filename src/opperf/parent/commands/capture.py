@@ -52,7 +52,7 @@ class Place:
     note: Callable[[str], None]
 
     @property
-    def settled(self) -> Side:
+    def resolved(self) -> Side:
         """The side with the environment that is found for it."""
         return settled_side(self.side, explicit=self.explicit)
 
@@ -129,7 +129,7 @@ def capture_functions(functions: Sequence[Code], place: Place, *, abstract: bool
     Raises `InputError` for code that cannot be loaded, a function that raises or calls no operator, and a framework
     that cannot be watched; `HarnessError` for a child that does not start or is lost.
     """
-    side = replace(place.settled, settings=PROGRAM)
+    side = replace(place.resolved, settings=PROGRAM)
     with place.pool() as pool:
         captures = [_capture_in(pool, side, requests.Capture(code, abstract)) for code in functions]
     return Capture(join([one.suite for one in captures]), tuple(text for one in captures for text in one.notes))
@@ -201,7 +201,7 @@ def capture_model(path: Path, inputs: Mapping[str, Argument], place: Place) -> C
     specs = {name: argument_to_json(value) for name, value in inputs.items()}
     with place.pool() as pool:
         try:
-            recording = pool.capture(place.settled, requests.CaptureModel(str(path.absolute()), specs))
+            recording = pool.capture(place.resolved, requests.CaptureModel(str(path.absolute()), specs))
         except OperatorFailure as failure:
             raise InputError(f"`{path}`: {failure.message}", hint=failure.reason.hint, slug="bad_model") from failure
     return _captured(recording, str(path), "bad_model")
