@@ -324,7 +324,7 @@ class Examiner:
         expected = self._expectation(slot)
         mistake = Mistake.of(result, expected, place)
         if any(self._is_of(self._widened(earlier), mistake) for earlier in self._before.get(slot, ())):
-            return "replays", ": it is the result of what lay there before"
+            return "replays", ": it is the result of the values that lay there before"
         for other in range(min(MOST_OTHERS, self._area.geometry.slots)):
             if other != slot and self._is_of(self._arrays(other), mistake):
                 return "replays", ": it is the result of other inputs"
@@ -350,7 +350,7 @@ class Examiner:
             return "replays", ": it is the result of other inputs, of an earlier call"
         slots = [self._arrays(other) for other in range(min(FIRST_SLOTS, self._area.geometry.slots)) if other != slot]
         if any(self._is_of(one, mistake, in_part=True) for one in (*slots, *self._before.get(slot, ())[:FEW_EARLIER])):
-            return "replays", ": what is wrong is of the result of other inputs"
+            return "replays", ": the wrong elements are those of the result of other inputs"
         return None
 
     def _is_of(self, arrays: Sequence[Array], mistake: Mistake, *, in_part: bool = False) -> bool:

@@ -18,13 +18,22 @@ from opperf.domain.record import Run
 VERDICTS = ("faster", "same", "slower", "inconclusive", "wrong", "cheats", "impossible", "void")
 #: Of these, those that say that what it computes was right.
 RIGHT = ("faster", "same", "slower", "inconclusive")
+#: The stages of judging a candidate, from small to large, as people read them.
+STAGES = {
+    "load": "when it was loaded",
+    "tiny": "at a small size",
+    "size": "at the size that is timed",
+    "listed": "at another listed size",
+    "other": "at a size beside it",
+    "timed": "in a call that was timed",
+}
 
 
 @dataclass(frozen=True)
 class Evidence(Fields):
     """Something that was seen of a candidate: a `slug` for programs, a sentence, and what it was seen in.
 
-    `stage` is where the candidate was then: `load`, `tiny`, `size`, `timed`. `case` is the failing case.
+    `stage` is where the candidate was then, one of `STAGES`. `case` is the failing case.
     """
 
     slug: str

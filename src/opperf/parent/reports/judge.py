@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from opperf.domain.case import Case
 from opperf.domain.explanation import Event, Explanation
 from opperf.domain.units import format_factor, format_seconds
-from opperf.parent.documents.candidates import RIGHT, VERDICTS, Evidence, Judged, JudgedRun, Speed, in_order
+from opperf.parent.documents.candidates import RIGHT, STAGES, VERDICTS, Evidence, Judged, JudgedRun, Speed, in_order
 from opperf.parent.reports.comparison import RAN
 from opperf.parent.reports.document import (
     Annotation,
@@ -25,9 +25,6 @@ from opperf.parent.reports.document import (
 from opperf.parent.reports.machine import crowds
 from opperf.parent.reports.text import case_text
 
-#: The first stages of a judging, as people read them.
-STAGES = {"load": "when it was loaded", "tiny": "at a small size", "size": "at the size that is timed"}
-STAGES |= {"listed": "at another listed size", "other": "at a size beside it", "timed": "in a call that was timed"}
 #: Candidates of which people are shown the evidence, at most.
 MOST_DETAILS = 100
 LEGEND = Legend(

@@ -147,7 +147,7 @@ def test_a_result_that_is_old_in_part_is_told(problem: Problem) -> None:
     old, odd = softmax(*problem.inputs(2)), np.arange(SHAPE[0])[:, None] % 2 == 1
     inspection = problem.inspect(1, lambda data: np.where(odd, old, softmax(data)))
     assert inspection.slug == "replays"
-    assert "what is wrong is of the result of other inputs" in inspection.wrong
+    assert "the wrong elements are those of the result of other inputs" in inspection.wrong
 
 
 def test_what_belongs_to_no_inputs_is_no_replay(problem: Problem) -> None:

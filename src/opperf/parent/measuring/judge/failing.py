@@ -16,7 +16,7 @@ from opperf.domain.message.replies import Inspection
 from opperf.domain.problem import WrongWeights
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.domain.units import plural
-from opperf.parent.documents.candidates import Evidence
+from opperf.parent.documents.candidates import STAGES, Evidence
 from opperf.parent.measuring.judge.bench import RESULT_BYTES, Bench
 from opperf.parent.measuring.judge.seat import Seat, Turned
 
@@ -32,9 +32,6 @@ DEATHS: Mapping[str, str] = {
 }  # fmt: skip
 #: How far apart the elements of a result may lie, for what it holds: views of something larger do.
 MOST_SPREAD = 64
-#: How a call is told of by its stage and number.
-CALLS = {"tiny": "call {} at a small size", "size": "call {} at the size that is timed"}
-CALLS |= {"other": "call {} at a size beside it", "timed": "timed call {}"}
 #: Of inspections: what is wrong with a result that looks like nothing in particular.
 PLAIN = "wrong_values"
 #: And of those what a result may look like that is no result: there the process says more.
@@ -75,7 +72,7 @@ def failure_of(error: OpperfError, stage: str, case: Case | None) -> Failing:
     if isinstance(error, WorkerFailure):
         slug = "forbidden" if error.signal == "SIGSYS" else DEATHS.get(error.slug, "fails")
         if slug == "forbidden":
-            message = "it asked the kernel for what the room forbids, and was ended (SIGSYS)"
+            message = "it made a system call that the room forbids, which ended it (SIGSYS)"
         details: dict[str, object] = {"stderr": error.stderr} if error.stderr else {}
         return Failing(Evidence(slug, message, stage, case, details))
     raise error
@@ -113,7 +110,7 @@ def check_outlines(bench: Bench, seat: Seat, stage: str) -> None:
 def check_places(bench: Bench, seat: Seat, turned: Turned, stage: str) -> None:
     """Raise `Failing` where a result of a turn lies in an input, and none of the reference does."""
     if not any(one.in_input for one in bench.outlines) and seat.lies_in_inputs(turned):
-        text = "a result lies in the memory of an input, and changes with it; that of the reference is its own"
+        text = "a result lies in the memory of an input, and changes with it; the reference's has memory of its own"
         raise Failing(Evidence("outputs_share_memory", text, stage, bench.case))
 
 
@@ -123,7 +120,7 @@ def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, sta
     `call` counts the calls of this process, for who reads the message.
     """
     if len(turned.addresses) < (place + 1) * len(seat.outlines):
-        text = f"it says that it has made {len(turned.addresses)} calls, of more"
+        text = f"it says that it has made {len(turned.addresses)} calls, and was asked for more"
         raise Failing(Evidence("forged_messages", text, stage, bench.case))
     try:
         inspection = bench.inspect(seat, turned, place, slot)
@@ -131,7 +128,7 @@ def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, sta
         if error.slug != "unreadable":
             raise
         raise Failing(
-            Evidence("forged_messages", f"its results lie nowhere: {error.message}", stage, bench.case)
+            Evidence("forged_messages", f"its results are not where it says: {error.message}", stage, bench.case)
         ) from error
     if not inspection.wrong:
         return
@@ -146,7 +143,7 @@ def inspect(bench: Bench, seat: Seat, turned: Turned, place: int, slot: int, sta
         slug, text = "outputs_share_memory", f"{text}. It lies in the memory of an input"
     elif slug == PLAIN and _changes(seat, slot):  # it lets go of the result
         slug, text = "unwritten", f"{text}. Called again with the same values, it returns others"
-    where = CALLS[stage].format(call)
+    where = f"timed call {call}" if stage == "timed" else f"call {call} {STAGES[stage]}"
     raise Failing(Evidence(slug, f"wrong result in {where}: {text}", stage, bench.case, inspection.details))
 
 
@@ -190,7 +187,7 @@ def missing_file(failing: Failing, file: Path) -> Failing:
         places = (folder / name, folder / f"{name.partition('.')[0]}.py")
         missed = next((path for path in places if path.parent == folder and path.is_file()), None)
         if missed is not None and missed.name != file.name:
-            text = f"`{missed.name}` lies beside it, and its room holds its own file, or the package that it is in"
+            text = f"`{missed.name}` lies beside it, and its room has its own file alone: make the folder a package"
             return Failing(replace(failing.evidence, message=f"{failing.message}. {text} (`__init__.py`)"))
     return failing
 

@@ -10,11 +10,18 @@ from typing import Any
 import pytest
 
 from opperf.domain.case import Case
-from opperf.domain.message.replies import Outlined
+from opperf.domain.message.replies import Inspection, Outlined
 from opperf.parent.documents.candidates import Evidence, Speed
 from opperf.parent.documents.comparison import Verdict
 from opperf.parent.measuring.judge.checks import Checks, Stage
-from opperf.parent.measuring.judge.failing import Failing, _changes, check_outlines, check_places, missing_file
+from opperf.parent.measuring.judge.failing import (
+    Failing,
+    _changes,
+    check_outlines,
+    check_places,
+    inspect,
+    missing_file,
+)
 from opperf.parent.measuring.judge.judge import doubt_of
 from opperf.parent.measuring.judge.match import Log
 from opperf.parent.measuring.judge.turns import Savings
@@ -42,6 +49,20 @@ def test_elements_lie_as_oddly_as_those_of_the_reference_do_and_no_more(found: O
     with pytest.raises(Failing) as caught:
         check_outlines(bench(PLAIN), seat(found), "tiny")
     assert caught.value.slug == slug
+
+
+@pytest.mark.parametrize(
+    ("stage", "told"),
+    [("tiny", "call 3 at a small size"), ("listed", "call 3 at another listed size"), ("timed", "timed call 3")],
+)
+def test_a_wrong_result_is_told_at_each_stage(stage: str, told: str) -> None:
+    wrong = Inspection("element [0] of tensor 0 is 1, expected 2", "replays", {})
+    judging, candidate = bench(PLAIN), seat(PLAIN)
+    judging.inspect = lambda *_: wrong
+    candidate.freezer = SimpleNamespace(waiting_ns=lambda: 0, thaw=lambda: None, freeze=lambda: None)
+    turned: Any = SimpleNamespace(addresses=(4096,))
+    with pytest.raises(Failing, match=f"wrong result in {told}: element"):
+        inspect(judging, candidate, turned, 0, 0, stage, 3)
 
 
 def test_a_result_lies_in_an_input_only_where_that_of_the_reference_does() -> None:
@@ -144,7 +165,7 @@ def test_what_a_candidate_misses_beside_its_file_is_told(tmp_path: Path, monkeyp
         return missing_file(Failing(Evidence("load", message, "load", None)), Path("mine.py")).message
 
     for text in ("No module named 'helper'", "No module named 'helper.part'", f"no file: '{tmp_path}/weights.npy'"):
-        assert re.search(r"`(helper.py|weights.npy)` lies beside it, and its room holds its own file", told(text)), text
+        assert re.search(r"`(helper.py|weights.npy)` lies beside it, and its room has its own file", told(text)), text
     for text in ("No module named 'other'", "no file: '/etc/passwd'", "in 'mine.py'", "No module named ''"):
         assert told(text) == text
 
