@@ -94,7 +94,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     }
     for name, text in flags.items():
         group.addoption(f"--benchmark-{name}", action="store_true", default=False, help=text)
-    group.addoption("--benchmark-json", metavar="PATH", type=Path, help="write all samples as pytest-benchmark's JSON")
+    group.addoption(
+        "--benchmark-json", metavar="PATH", type=_read_path, help="write all samples as pytest-benchmark's JSON"
+    )
     group.addoption(
         "--benchmark-sort", metavar="COL", choices=SORTS, default="min", help=f"sort by one of {', '.join(SORTS)}"
     )
@@ -307,6 +309,13 @@ def _commit(folder: Path) -> dict[str, Any]:
         }
     except (OSError, subprocess.CalledProcessError, ValueError):
         return {"id": "unversioned", "time": None, "author_time": None, "dirty": False, "project": folder.name}
+
+
+def _read_path(text: str) -> Path:
+    path = Path(text)
+    if path.is_dir() or not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"found {text}, expected a file that can be written")
+    return path
 
 
 def _read_columns(text: str) -> tuple[str, ...]:

@@ -104,6 +104,7 @@ def test_nothing_is_measured_where_it_is_not_asked_for(folder: Path) -> None:
         (("--benchmark-autosave",), "unrecognized arguments: --benchmark-autosave"),
         (("--benchmark-columns", "speed"), "found speed, expected some of min, max, mean"),
         (("--benchmark-group-by", "colour"), "found colour, expected some of group, name"),
+        (("--benchmark-json", "nowhere/times.json"), "found nowhere/times.json, expected a file that can be written"),
     ],
 )
 def test_a_wrong_option_is_one_message(words: tuple[str, ...], message: str, folder: Path) -> None:
