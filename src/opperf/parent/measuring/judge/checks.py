@@ -41,14 +41,16 @@ OF_CONSTANTS = tuple(kind for kind in KINDS if kind not in ("plain", "large", "v
 
 @dataclass(frozen=True)
 class Stage:
-    """A case to check, and what it is called: `tiny`, `size`, `listed`, or `other`, whose shape it may refuse.
+    """A case to check, and what it is called: `tiny`, `size`, `listed`, or `other`.
 
-    What is constant is drawn in a `harder` way in one of them.
+    A candidate may refuse sizes, but not those that are `required`: the problem's own. What is constant is drawn in a
+    `harder` way in one stage.
     """
 
     name: str
     case: Case
     harder: bool = False
+    required: bool = False
 
 
 def stages(case: Case) -> list[Stage]:
@@ -63,8 +65,8 @@ def problem_stages(problem: OpenedProblem) -> list[Stage]:
     """Return the cases in which a candidate for a problem is checked: the smallest listed one first."""
     timed, *others = problem.cases
     others.sort(key=lambda case: case.input_bytes)
-    smaller = [Stage("tiny", case) for case in others[:1]]
-    more = [Stage("listed", case) for case in others[1:MOST_LISTED]]
+    smaller = [Stage("tiny", case, required=True) for case in others[:1]]
+    more = [Stage("listed", case, required=True) for case in others[1:MOST_LISTED]]
     return [*smaller, Stage("size", timed), *more, *(Stage("other", case) for case in problem.hidden[:MOST_HIDDEN])]
 
 
@@ -122,7 +124,7 @@ class Checks:
         """Check a candidate at some stages, and add what is worth telling of one that is right; raises `Failing`.
 
         `reach` is called with `load`, `tiny` and `size` when that is over. One that was written for some sizes may
-        raise at any but the one that is timed.
+        raise at any but the one that is timed, and those that a problem lists.
         """
         for stage in stages:
             is_other = stage.name == "other"
@@ -135,7 +137,8 @@ class Checks:
                 fails = failing.evidence.slug == "fails"
                 if is_other and not fails:
                     raise with_slug(failing, "listed_sizes_only", "; at the size that is timed it is right") from error
-                if stage.case == self._bench.trial.case or not (is_other or (fails and seat.worker.alive)):
+                is_required = stage.required or stage.case == self._bench.trial.case
+                if is_required or not (is_other or (fails and seat.worker.alive)):
                     raise failing_at_first(failing, remarks) from error
                 remarks.append(replace(failing.evidence, slug="listed_sizes_only"))
                 if not seat.worker.alive:  # there is nobody to call at the other size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import pytest
 
 from opperf.domain.case import Case
+from opperf.domain.code import ProblemCode
 from opperf.domain.message.replies import Inspection, Outlined
+from opperf.domain.problem import OpenedProblem
 from opperf.parent.documents.candidates import Evidence, Speed
 from opperf.parent.documents.comparison import Verdict
-from opperf.parent.measuring.judge.checks import Checks, Stage
+from opperf.parent.measuring.judge.checks import Checks, Stage, problem_stages
 from opperf.parent.measuring.judge.failing import (
     Failing,
     _changes,
@@ -31,6 +34,8 @@ PLAIN = Outlined((256, 512), "float32", (2048, 4))
 REPEATED = Outlined((256, 512), "float32", (4, 0))
 SPEEDS = ((2.5, 2.4, 2.6), (0.9, 0.8, 1.1), (1.2, 0.7, 2.0))
 WIDE = Outlined((256, 512), "float32", (400 * 2048, 4))
+#: A small size, the one that is timed, and two beside it.
+STAGES = (Stage("tiny", Case("flop")), Stage("size", CASE), *(Stage("other", Case("flap")),) * 2)
 
 
 def bench(*outlines: Outlined) -> Any:
@@ -87,14 +92,25 @@ def refusing(*sizes: str, dies: bool = False) -> tuple[Any, Any, list[str]]:
     return check, SimpleNamespace(worker=SimpleNamespace(alive=True)), asked
 
 
-def check_all(seat: Any) -> list[Evidence]:
-    """Check at a small size, at the one that is timed and at two beside it, and return the remarks."""
+def check_all(seat: Any, stages: Sequence[Stage] = STAGES) -> list[Evidence]:
+    """Check at some sizes, and return the remarks."""
     checks, remarks = object.__new__(Checks), list[Evidence]()
     checks._bench = bench(PLAIN)
-    stages = [Stage("tiny", Case("flop")), Stage("size", CASE), *[Stage("other", Case("flap"))] * 2]
     trial: Any = None
     checks.check(seat, trial, stages, lambda _: None, remarks)
     return remarks
+
+
+def test_who_raises_at_a_size_that_the_problem_lists_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases, hidden = (CASE, Case("flop"), Case("flup")), (Case("flap"),)
+    problem = problem_stages(OpenedProblem(ProblemCode("flashinfer", "scale"), 0, cases, hidden))
+    assert [stage.name for stage in problem] == ["tiny", "size", "listed", "other"]
+    for name in ("tiny", "listed"):
+        check, child, _ = refusing(name)
+        monkeypatch.setattr(Checks, "_check", check)
+        with pytest.raises(Failing, match=f"no {name}") as caught:
+            check_all(child, problem)
+        assert caught.value.slug == "fails"
 
 
 def test_who_dies_at_one_size_beside_it_is_not_asked_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
