@@ -14,7 +14,7 @@ from opperf.parent.sources.options import Bisecting, ComparingClock, Explain, Ho
 
 
 def bisect(
-    operators: options.Operators = None,
+    operators: options.Subjects = None,
     *,
     search: Bisecting,
     clock: ComparingClock = Settings.clock,

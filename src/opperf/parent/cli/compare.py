@@ -25,7 +25,7 @@ from opperf.parent.sources.options import (
 
 
 def compare(
-    operators: options.Operators = None,
+    operators: options.Subjects = None,
     *,
     base: Annotated[
         Optional[str],

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def gate(
-    operators: options.Operators = None,
+    operators: options.Subjects = None,
     *,
     what: What,
     config: Annotated[

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def nightly(
-    operators: options.Operators = None,
+    operators: options.Subjects = None,
     *,
     what: Annotated[What, Only("select")],
     config: Annotated[Path, Option("FILE", "File with a [nightly] or [tool.opperf.nightly] table.")] = Path(

@@ -16,7 +16,7 @@ from opperf.parent.sources.options import How, Jobs, Judging, Studying, What, Wh
 
 
 def noise(
-    operators: options.Operators = None,
+    operators: options.Subjects = None,
     *,
     what: What,
     where: Where,

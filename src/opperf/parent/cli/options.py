@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from opperf.parent.measuring.session import Options
 
 
+def _operators(text: str) -> Any:
+    return typer.Argument(metavar="OPERATOR...", help=text, autocompletion=completion.operators)
+
+
 Words: TypeAlias = Optional[list[str]]
-Operators = Annotated[
+Operators = Annotated[Words, _operators("Operators to use, such as `add` or `mxnet:nd.broadcast_add`.")]
+#: Operators, or what stands in other tools' files.
+Subjects = Annotated[
     Words,
-    typer.Argument(
-        metavar="OPERATOR...",
-        help="Operators to use, such as `add` or `mxnet:nd.broadcast_add`.",
-        autocompletion=completion.operators,
-    ),
+    _operators("Operators to use (`add`, `mxnet:nd.topk`), functions (`mine.py:f`) or benchmarks (`asv:FOLDER`)."),
 ]
 Format = Annotated[Optional[str], Option("F", f"Output format: {join_words(names())}.", one_of("format", names()))]
 #: Of a report that says what passed.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    operators: options.Operators = None,
+    operators: options.Subjects = None,
     *,
     what: What,
     config: Config = (),
