@@ -17,7 +17,7 @@ from opperf.domain.message.replies import BROKEN, Example
 from opperf.domain.parameter import full_names
 from opperf.domain.plan import Side, Trial
 from opperf.domain.units import plural
-from opperf.parent.documents.environment import EnvironmentSpec, requirement_name
+from opperf.parent.documents.environment import GIT, EnvironmentSpec, requirement_name
 from opperf.parent.planning.cases import ChildAnswers
 from opperf.parent.planning.selection import Selection
 from opperf.parent.sources.asv_folder import asv_folder
@@ -156,8 +156,12 @@ def settings_notes(selection: Selection, sides: Iterable[Side]) -> Iterator[str]
 
     An environment has what the user says is beside its framework; one that is not opperf's own has what it has.
     """
+    sides = list(sides)
     for folder in selection.suite_folders:
         yield from (f"{folder.settings}: {text}" for text in folder.unread)
+        if any(side.environment.startswith(GIT) for side in sides):
+            told = "is not run: name a command yourself, by `--build`"
+            yield from (f"{folder.settings}: its `{name}` {told}" for name in folder.commands)
         project = folder.project or ""
         names = [*folder.packages, *([project] if project and project == requirement_name(project) else [])]
         for environment in dict.fromkeys(side.environment for side in sides):

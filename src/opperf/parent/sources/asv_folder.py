@@ -32,7 +32,7 @@ class AsvFolder:
     """A suite: its `folder`, and what its settings say, where there are some.
 
     `packages` are requirements, `repository` is a folder of this machine, `unread` has what of the settings does not
-    hold here.
+    hold here, and `commands` are the settings that would build a commit.
     """
 
     folder: str
@@ -41,6 +41,7 @@ class AsvFolder:
     packages: tuple[str, ...] = ()
     repository: Path | None = None
     unread: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
 
 
 def asv_folder(path: str) -> AsvFolder:
@@ -83,7 +84,8 @@ def _with_settings(folder: str, file: Path, settings: JsonObject) -> AsvFolder:
         _text(settings, "project", file, "") or None,
         packages,
         place if is_here else None,
-        (*unread, *(f"its `{name}` is not run: name a command yourself, by `--build`" for name in commands)),
+        unread,
+        tuple(commands),
     )
 
 

@@ -126,3 +126,10 @@ def test_a_note_says_which_of_them_an_environment_lacks() -> None:
         "asv.conf.json: its x is not read",
         "asv.conf.json lists six, calc, which `numpy + wheel` does not name: name them, as in `numpy + wheel + six`",
     ]
+
+
+def test_what_would_build_a_commit_is_told_where_a_side_is_one() -> None:
+    selection = Selection(suite_folders=[AsvFolder("b", Path("asv.conf.json"), commands=("build_command",))])
+    told = "asv.conf.json: its `build_command` is not run: name a command yourself, by `--build`"
+    assert [*settings_notes(selection, [Side("numpy", "numpy==2.2.6")])] == []
+    assert told in [*settings_notes(selection, [Side("numpy", "numpy==2.2.6"), Side("numpy", "git:main")])]

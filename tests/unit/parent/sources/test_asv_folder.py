@@ -42,9 +42,9 @@ def test_packages_and_a_repository_of_this_machine_are_taken_and_no_command(tmp_
     folder = suite(tmp_path)
     assert folder.packages == ("numpy==2.2.6", "six", "emcee", "scipy>=1.2")
     assert (folder.project, folder.repository) == ("calc", tmp_path / "asv" / "..")
-    assert len(folder.unread) == 5  # numpy and six have two versions, as has what is left out; a variable; a command
+    assert len(folder.unread) == 4  # numpy and six have two versions, as has what is left out; a variable
     assert "of `numpy` the first of 2 versions is taken: numpy==2.2.6" in folder.unread
-    assert "its `build_command` is not run: name a command yourself, by `--build`" in folder.unread
+    assert folder.commands == ("build_command",)
 
 
 def test_the_folder_of_the_benchmarks_has_the_settings_beside_it(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_what_an_installer_could_take_for_more_than_a_package_is_not_taken(tmp_p
     folder = suite(tmp_path, matrix=names)
     assert folder.packages == ("six",)
     assert [text.partition("`")[2].partition("`")[0] for text in folder.unread] == [
-        *("--index-url=x", "git+file:///x", "numpy==1 --pre", "mkl==1.2=py_*", "build_command"),
+        *("--index-url=x", "git+file:///x", "numpy==1 --pre", "mkl==1.2=py_*"),
     ]
 
 
