@@ -82,7 +82,7 @@ class Difference:
     def sentence(self, against: str) -> str:
         """Return the sentence on the element behind its name; `against` is whose the expected one is."""
         count = f"; {self.wrong} of {self.elements} elements are off" if self.wrong > 1 else ""
-        return f"is {self.value:.6g}, and {self.expected:.6g} of {against} (allowed: {self.allowed:.2g}{count})"
+        return f"is {self.value:.6g}, expected {self.expected:.6g} by {against} (within {self.allowed:.2g}{count})"
 
 
 def expect(

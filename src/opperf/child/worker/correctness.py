@@ -109,7 +109,7 @@ def _check_same(mine: HostValue, reference: HostValue, name: str, against: str, 
         allowed = floor + tolerance * abs(theirs) if math.isfinite(theirs) else 0.0
         if not (ours == theirs or (ours != ours and theirs != theirs) or abs(ours - theirs) <= allowed):
             raise WrongResult(
-                f"element {place} of {name} is {ours:.6g}, and {theirs:.6g} of {against} (allowed: {allowed:.2g})"
+                f"element {place} of {name} is {ours:.6g}, expected {theirs:.6g} by {against} (within {allowed:.2g})"
             )
 
 

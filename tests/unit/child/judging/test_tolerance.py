@@ -250,10 +250,10 @@ def test_a_difference_says_where_what_and_how_many() -> None:
     wrong = difference(np.array([[0, 0.6, 0], [0, 0, 2.0]]), expected, 0)
     assert wrong is not None
     assert (wrong.index, wrong.number, wrong.value, wrong.wrong, wrong.share) == ((1, 2), 5, 2.0, 2, 1 / 3)
-    assert wrong.sentence("NumPy") == "is 2, and 0 of NumPy (allowed: 0.5; 2 of 6 elements are off)"
+    assert wrong.sentence("NumPy") == "is 2, expected 0 by NumPy (within 0.5; 2 of 6 elements are off)"
     one = difference(np.array([[0, 0.6, 0], [0, 0, 0]]), expected, 0)
     assert one is not None
-    assert one.sentence("it") == "is 0.6, and 0 of it (allowed: 0.5)"
+    assert one.sentence("it") == "is 0.6, expected 0 by it (within 0.5)"
 
 
 def test_a_tensor_without_dimensions_or_elements_is_compared() -> None:

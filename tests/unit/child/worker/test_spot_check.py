@@ -43,14 +43,16 @@ def test_results_that_differ_by_rounding_agree_at_the_places_that_are_looked_at(
 def test_a_hundredth_of_wrong_elements_is_seen_and_named_by_its_place() -> None:
     wrong = [1.0] * SIZE
     wrong[::100] = [2.0] * (SIZE // 100)
-    with pytest.raises(WrongResult, match=r"^element 0 of tensor 0 is 2, and 1 of X \(allowed: 0\.0002\)$"):
+    with pytest.raises(WrongResult, match=r"^element 0 of tensor 0 is 2, expected 1 by X \(within 0\.0002\)$"):
         compare([value(wrong)], [value([1.0] * SIZE)], "X", 0.0)
 
 
 def test_the_end_of_a_tensor_is_always_looked_at() -> None:
     wrong = [1.0] * SIZE
     wrong[-1] = 0.0
-    with pytest.raises(WrongResult, match=rf"^element {SIZE - 1} of tensor 0 is 0, and 1 of X \(allowed: 0\.0002\)$"):
+    with pytest.raises(
+        WrongResult, match=rf"^element {SIZE - 1} of tensor 0 is 0, expected 1 by X \(within 0\.0002\)$"
+    ):
         compare([value(wrong)], [value([1.0] * SIZE)], "X", 0.0)
 
 
