@@ -30,7 +30,7 @@ MOST_DETAILS = 100
 LEGEND = Legend(
     {
         "speedup": "speedup: the reference's time over the candidate's, from pairs of fresh processes",
-        "interval": "interval: of the speedup, of 95 % or more: the more candidates, the more certain",
+        "interval": "interval: of the speedup, 95 % or more (the more candidates, the more)",
         "time": "times: each call on values of its own",
         "hot speedup": "hot speedup: again and again on the same values",
     }
@@ -160,7 +160,7 @@ def details(judged: Judged) -> Iterator[Note]:
     for i, one in enumerate(judged.evidence):
         yield Note(f"{one.slug}: {one.message}", [*map(Note, _circumstances(judged, one, first=i == 0))])
     if judged.ran is not None:
-        yield Note("what ran, by its own word", [*_events(judged.ran)])
+        yield Note("what ran, as its own process reports", [*_events(judged.ran)])
 
 
 def _events(ran: Explanation) -> Iterator[Note]:

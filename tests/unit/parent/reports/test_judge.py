@@ -161,7 +161,7 @@ def test_what_ran_stands_with_its_candidate(judged_run: JudgedRun) -> None:
     first = replace(judged("quick", "faster", 1.25), ran=ran, reference_ran=Explanation((), ("not recorded: no",)))
     run = replace(judged_run, judgements=(first,))
     text = " ".join(render(run, "console").split())
-    assert "what ran, by its own word aten::exp by jit:avx2: 2 times, 15.0 us aten::sum: once" in text
+    assert "what ran, as its own process reports aten::exp by jit:avx2: 2 times, 15.0 us aten::sum: once" in text
     assert "what the reference ran: softmax data=1024x1024 axis=-1 not recorded: no what ran: self times" in text
     assert "aten::exp by jit:avx2" in page(run, report_of(run), charts(run))
     assert read_value(json.loads(render(run, "json")), "it") == run
