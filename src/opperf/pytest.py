@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -36,6 +36,13 @@ SHOWN = ("min", "max", "mean", "stddev", "median", "precision", "iqr", "outliers
 SORTS = ("min", "max", "mean", "stddev", "name", "fullname")
 GROUPS = ("group", "name", "func", "fullname", "fullfunc", "param")
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (0.0, "ns"))
+#: Options of pytest-benchmark whose job is another command's, or another option's.
+ELSEWHERE = {
+    "compare": "`opperf compare pytest:FOLDER --base SIDE --new SIDE` measures both sides now",
+    "compare-fail": "`opperf gate pytest:FOLDER --base SIDE --new SIDE` fails where the new side is slower",
+    "autosave": "`--benchmark-json PATH` keeps all samples, `opperf history import PATH` collects them",
+    "save": "`--benchmark-json PATH` keeps all samples, `opperf history import PATH` collects them",
+}
 #: Warnings of what each measurement here has and the legend says, and of what no column shows.
 UNSAID = ("one_process", "p99_of_few")
 LEGEND = (
@@ -79,6 +86,14 @@ class Session:
     rows: list[Row] = field(default_factory=list)
 
 
+class Elsewhere(argparse.Action):
+    """An option that is refused, and says what does its job."""
+
+    def __call__(self, *_: object) -> NoReturn:
+        """Refuse it."""
+        raise argparse.ArgumentError(self, f"refused: {self.help}")
+
+
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 
 
@@ -114,6 +129,8 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         default=SHOWN,
         help=f"columns, with commas between: {', '.join(COLUMNS)}",
     )
+    for name, text in ELSEWHERE.items():
+        group.addoption(f"--benchmark-{name}", action=Elsewhere, nargs="?", help=text)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

@@ -101,7 +101,8 @@ def test_nothing_is_measured_where_it_is_not_asked_for(folder: Path) -> None:
     ("words", "message"),
     [
         (("--benchmark-only", "--benchmark-disable"), "`--benchmark-only` has nothing to measure"),
-        (("--benchmark-autosave",), "unrecognized arguments: --benchmark-autosave"),
+        (("--benchmark-min-rounds", "3"), "unrecognized arguments: --benchmark-min-rounds"),
+        (("--benchmark-compare-fail=min:5%",), "--benchmark-compare-fail: refused: `opperf gate pytest:FOLDER --base"),
         (("--benchmark-columns", "speed"), "found speed, expected some of min, max, mean"),
         (("--benchmark-group-by", "colour"), "found colour, expected some of group, name"),
         (("--benchmark-json", "nowhere/times.json"), "found nowhere/times.json, expected a file that can be written"),
