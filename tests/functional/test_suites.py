@@ -23,6 +23,18 @@ else:
     "not_in_base.py": "import os\nif 'WHICH' not in os.environ: import nothing_here\ndef time_it(): pass\n",
     "not_in_new.py": "import os\nif 'WHICH' in os.environ: import nothing_here\ndef time_it(): pass\n",
 }
+#: Files that end the process which imports them, on both sides or on one, beside good ones.
+FATAL = {
+    "suite/good.py": "def time_it(): sum(range(1000))\n",
+    "suite/made.py": "class Sums:\n    def __init__(self): raise ValueError('no luck')\n    def time_it(self): pass\n",
+    "suite/crashes.py": "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n",
+    "suite/leaves.py": "import os\nif 'WHICH' in os.environ: os._exit(3)\ndef time_it(): pass\n",
+    "suite/prints.py": "print('x' * 3_000_000)\ndef time_it(): pass\n",
+    "bench/test_good.py": "def test_it(benchmark): benchmark(sum, [])\n",
+    "bench/test_leaves.py": "import os\nos._exit(4)\n",
+    "bench/sub/conftest.py": "import os\nos._exit(5)\n",
+    "bench/sub/test_it.py": "def test_it(benchmark): benchmark(sum, [])\n",
+}
 TESTS = """
 import os
 def test_both(benchmark): benchmark(sum, [])
@@ -59,6 +71,50 @@ def test_a_benchmark_of_one_side_alone_is_told(opperf: Opperf, here: Path, forke
     seen = opperf("run", "asv:suite", "--framework", "numpy", "--select", "time_base", "--dry-run")
     assert f"note: `--select` does not look into `not_in_base`: cannot import its files: not_in_base.{why}" in seen.err
     assert "as in `--environment 'numpy==2.4.6 + nothing_here'`" in seen.err
+
+
+def test_a_file_that_ends_its_process_is_one_record(opperf: Opperf, here: Path, forked_children: None) -> None:
+    for name, text in FATAL.items():
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text(text)
+    files = ("asv:suite", "pytest:bench")
+    done = opperf("run", *files, "--framework", "numpy", "--runs", "3", "--format", "json")
+    assert done.code == 0, done.err
+    reasons = {one["case"]["operator"]: one["reason"] for one in done.records}
+    good = ("good.time_it", "leaves.time_it", "prints.time_it", "bench/test_good.py::test_it")
+    assert [reasons.pop(name) for name in good] == [None] * 4
+    assert reasons.pop("made")["message"] == "cannot import its files: made.py:2: ValueError: no luck"
+    whys = {
+        "crashes": ", at crashes.py:2: the child was killed by SIGSEGV",
+        "bench/test_leaves.py": ": the child ended with exit code 4",
+        "bench/sub": ": the child ended with exit code 5",
+    }
+    messages = {name: f"importing `{name}` ended the process{why}" for name, why in whys.items()}
+    assert {name: (reason["slug"], reason["message"]) for name, reason in reasons.items()} == {
+        name: ("fatal_import", message) for name, message in messages.items()
+    }
+    assert reasons["crashes"]["signal"] == "SIGSEGV"
+    assert f"note: {messages['bench/sub']}; it is left out" in done.err
+    few = (*FEW, "--tolerance", "1000%", "--trial-budget", "0.01", "--format", "json")
+    done = opperf("compare", *files, "--base", "numpy", "--new", "numpy;env.WHICH=new", *few)
+    assert done.code == 0, done.err
+    told = {one["case"]["operator"]: one["reason"] for one in json.loads(done.out)["comparisons"]}
+    leaves = "importing `leaves` ended the process: the child ended with exit code 3"
+    assert told["leaves.time_it"] == f"not measured: {leaves}"
+    assert {name: told[name] for name in messages} == {
+        name: f"not measured: {message}" for name, message in messages.items()
+    }
+    assert {*told} == {*messages, *good, "made"}
+
+
+def test_a_file_that_hangs_is_left_out_after_the_timeout(opperf: Opperf, here: Path, forked_children: None) -> None:
+    (here / "suite").mkdir()
+    (here / "suite" / "good.py").write_text("def time_it(): pass\n")
+    (here / "suite" / "hangs.py").write_text("import threading\nthreading.Event().wait()\n")
+    done = opperf("run", "asv:suite", "--framework", "numpy", "--timeout", "1", "--dry-run", "--format", "csv")
+    why = "importing `hangs` is not over after 1 s, the limit of `--timeout`, at hangs.py:2"
+    assert f"note: {why}; it is left out" in done.err
+    assert [line.split(",")[0] for line in done.out.splitlines()[1:]] == ["good.time_it", "hangs"]
 
 
 def test_what_takes_long_to_set_up_is_set_up_for_two_rounds(

@@ -99,6 +99,7 @@ NAMES = [
     *("neg_M1_N2_cpu", "neg__M1_N2_cpu"),
     *("Scale_howworks", "Scale_howraises", "Scale_howleaves", "Scale_howmoves", "Scale_howprints", "Scale_howworks"),
 ]
+LEAVES = "importing `leaves_test.py` ended the process: the child ended with exit code 3"
 QUICK = ("--runs", "3", "--device", "cpu", "--format", "json")
 Records = dict[tuple[str, str], dict[str, Any]]
 
@@ -117,6 +118,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, one_cache: Path) -> Iterato
     (folder / "pt" / "configs.py").write_text(CONFIGS)
     (folder / "pt" / "add_test.py").write_text(TESTS)
     (folder / "pt" / "broken_test.py").write_text("import operator_benchmark\n\nimport nothing_here\n")
+    (folder / "pt" / "leaves_test.py").write_text("import os\nos._exit(3)\n")
     with current(folder, one_cache):
         yield folder
 
@@ -127,12 +129,12 @@ def records(folder: Path, forked_children: None) -> Records:
     done = invoke("run", "op_bench:pt/", *QUICK)
     assert done.code == 0, done.err
     records = json.loads(done.out)["records"]
-    assert [one["case"]["operator"] for one in records] == [*NAMES, "broken_test.py"]
+    assert [one["case"]["operator"] for one in records] == [*NAMES, "broken_test.py", "leaves_test.py"]
     return {(one["case"]["operator"], one["direction"]): one for one in records}
 
 
 def test_a_test_is_measured_in_the_direction_that_it_is_about(records: Records) -> None:
-    failing = {"Scale_howraises", "Scale_howleaves", "broken_test.py"}
+    failing = {"Scale_howraises", "Scale_howleaves", "broken_test.py", "leaves_test.py"}
     assert {name for (name, _), record in records.items() if record["status"] != "ok"} == failing
     assert {name for name, direction in records if direction == "backward"} == {
         *(name for name in NAMES if "_bwd" in name),
@@ -157,6 +159,7 @@ def test_inputs_that_a_test_changes_are_put_back(records: Records) -> None:
             "broken_test.py",
             "cannot import its files: broken_test.py:3: ModuleNotFoundError: No module named 'nothing_here'",
         ),
+        ("leaves_test.py", LEAVES),
     ],
 )
 def test_what_cannot_be_measured_is_one_record(name: str, message: str, records: Records) -> None:
@@ -176,6 +179,9 @@ def test_a_file_that_is_named_and_cannot_be_loaded_is_one_message() -> None:
     assert done.code == 2
     assert "broken_test.py:3: ModuleNotFoundError: No module named 'nothing_here'" in done.err
     assert "--environment 'torch + nothing_here'" in done.err
+    done = invoke("run", "op_bench:pt/leaves_test.py")
+    assert done.code == 2
+    assert f"`op_bench:pt/leaves_test.py` in `torch`: {LEAVES}" in done.err
 
 
 def test_two_sides_are_compared(folder: Path) -> None:

@@ -22,6 +22,7 @@ from opperf.domain.code import Code
 from opperf.domain.custom import Declaration, declaration_of
 from opperf.domain.errors import InputError
 from opperf.domain.plan import Side
+from opperf.domain.reason import Reason
 from opperf.domain.registry import ARRAY_API, FRAMEWORK, FRAMEWORKS, Framework, array_library, is_argument, register
 from opperf.domain.tensor import TensorSpec
 from opperf.domain.tensor_text import is_tensor_text, read_tensor
@@ -32,6 +33,14 @@ INSTALLED = ("site-packages", "dist-packages")
 
 class CodeError(InputError):
     """The user's code cannot be loaded, or says of itself what cannot be."""
+
+
+class FatalImport(CodeError):
+    """A file has ended a process that imported it, for a `reason`."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.message, hint=reason.hint, slug=reason.slug)
+        self.reason = reason
 
 
 class Plugins:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opperf.child.worker.code import FatalImport
 from opperf.child.worker.correctness import WrongResult
 from opperf.child.worker.seal import Patched
 from opperf.child.worker.side_work import Unfair
@@ -25,6 +26,8 @@ def failure(error: BaseException) -> Failure:
         text = f"it called `sys.exit({error.code!r})`"
     if type(error).__name__ == SKIP:
         return Failure(Reason("skipped_by_suite", f"asv: skipped: {error!r}"), skipped=True)
+    if isinstance(error, FatalImport):
+        return Failure(error.reason)
     if isinstance(error, WrongResult):
         return Failure(Reason("wrong_result", text, "fix it, or measure it anyway with `--no-check`"))
     if isinstance(error, Patched):

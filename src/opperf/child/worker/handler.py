@@ -78,7 +78,9 @@ class Handler:
             requests.Turn: self._turn,
             requests.Release: self._release,
             requests.Describe: lambda request: self.names.describe(request.name),
-            requests.Discover: lambda request: self.names.discover(request.path, request.size, request.listing),
+            requests.Discover: lambda request: self.names.discover(
+                request.path, request.size, request.listing, request.limit
+            ),
             requests.Explain: self._explain,
             requests.Evaluate: self._evaluate,
             requests.Compare: compare,

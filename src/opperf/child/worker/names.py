@@ -164,17 +164,19 @@ class Names:
         calls = ((name, call) for name, call in self._backend.bindings().items() if isinstance(call, Call))
         return {path for name, call in calls if catalog()[name].random for path in (call.path, *call.also)}
 
-    def discover(self, path: str | Code | SuiteCode | None, size: str, listing: bool = False) -> Discovery:
+    def discover(
+        self, path: str | Code | SuiteCode | None, size: str, listing: bool = False, limit: float | None = None
+    ) -> Discovery:
         """Say which operators the framework has registered that no binding names, or give example cases of one.
 
-        Of benchmark files it gives all cases.
+        Of benchmark files it gives all cases; one may be imported for `limit` seconds.
         """
         if isinstance(path, SuiteCode):
             try:
                 suite = self._suite(path)
                 if listing:
                     return Discovery(listing=tuple(suite.listing()) if isinstance(suite, suites.Index) else ())
-                cases = suite.cases()
+                cases = suite.cases(limit)
                 return Discovery(examples=tuple(one if isinstance(one, Example) else Example(one) for one in cases))
             except code.CodeError as error:
                 return Discovery(reason=error.message, hint=error.hint)

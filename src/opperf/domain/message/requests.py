@@ -127,11 +127,15 @@ class Describe(Request[replies.Meaning]):
 
 @dataclass(frozen=True)
 class Discover(Request[replies.Discovery]):
-    """List the framework's own operators, or make example cases of the one at `path`; with its tool's own `listing`."""
+    """List the framework's own operators, or make example cases of the one at `path`; with its tool's own `listing`.
+
+    A file of benchmarks may be imported for `limit` seconds.
+    """
 
     path: Named = None
     size: str = "common"
     listing: bool = False
+    limit: Optional[float] = None
 
 
 @dataclass(frozen=True)

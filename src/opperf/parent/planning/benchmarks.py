@@ -13,6 +13,7 @@ from opperf.domain.case import Case
 from opperf.domain.code import SUITE_EXAMPLES, SuiteCode
 from opperf.domain.errors import InputError, WorkerFailure
 from opperf.domain.files.destination import folder_until_exit
+from opperf.domain.files.fatal_imports import blame_import
 from opperf.domain.message.replies import BROKEN, Example
 from opperf.domain.parameter import full_names
 from opperf.domain.plan import Side, Trial
@@ -52,7 +53,7 @@ def benchmark_files(files: SuiteCode, note: Note) -> list[SuiteCode]:
     library = library_folder(files.kind, note) if files.kind in LIBRARIES else None
     is_folder = Path(files.path).is_dir()
     places = PLACES[files.kind](files.path)
-    shared = str(folder_until_exit("asv")) if files.kind == "asv" else None
+    shared = str(folder_until_exit("suite"))
     return [
         replace(files, path=place, library=library, member=is_folder and Path(place).is_file(), shared=shared)
         for place in places
@@ -100,7 +101,7 @@ def labelled_trials(
     selected_count = 0
     for files in selection.benchmarks:
         here = replace(side, implementation=files)
-        examples, reason, hint = _examples(files, side, answers)
+        examples, reason, hint = _examples(files, side, answers, note)
         if reason is not None and not files.member:
             raise InputError(f"`{files}`{_place(side)}: {reason}", hint=hint, slug="user_code")
         selected = [example for example in examples if _is_selected(example.case, selection, USUAL.get(files.kind))]
@@ -122,15 +123,26 @@ def labelled_trials(
         note(f"note: `--select` does not look into {_listing(unseen)}{_place(side)}: {unseen[0].labels[BROKEN]}")
 
 
-def _examples(files: SuiteCode, side: Side, answers: ChildAnswers) -> tuple[Sequence[Example], str | None, str | None]:
-    """Return the benchmarks that are found on a side, or why there are none, and a hint."""
-    try:
-        discovery = answers.discover(side, files, "common")
-    except WorkerFailure as error:  # loading one ended the child, or hung
-        if not files.member:
-            raise
-        return (), error.message, error.hint
-    return discovery.examples, discovery.reason, discovery.hint
+def _examples(
+    files: SuiteCode, side: Side, answers: ChildAnswers, note: Note
+) -> tuple[Sequence[Example], str | None, str | None]:
+    """Return the benchmarks that are found on a side, or why there are none, and a hint.
+
+    A file whose import ends the child is one that cannot be loaded; the others are looked into once more, without it.
+    """
+    while True:
+        try:
+            discovery = answers.discover(side, files, "common")
+        except WorkerFailure as error:
+            reason = None if files.shared is None else blame_import(Path(files.shared), error)
+            if reason is not None:
+                note(f"note: {reason.message}{_place(side)}; it is left out")
+                continue
+            if not files.member:
+                message = f"`{files}`{_place(side)}: {error.message}"
+                raise WorkerFailure(message, hint=error.hint, slug=error.slug, stderr=error.stderr) from error
+            return (), error.message, error.hint
+        return discovery.examples, discovery.reason, discovery.hint
 
 
 def added_trials(

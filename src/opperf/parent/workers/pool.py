@@ -209,8 +209,9 @@ class Pool:
 
     def discover(self, side: Side, path: str | Code | SuiteCode | None, size: str) -> Discovery:
         """Ask for the framework's own operators, or for example cases of the one at `path`."""
+        limit = self._settings.timeout if isinstance(path, SuiteCode) else None  # of each file
         try:
-            return self._reply(side, requests.Discover(path, size), path)
+            return self._reply(side, requests.Discover(path, size, limit=limit), path, DISCOVER_TIMEOUT + (limit or 0))
         except WorkerFailure as error:
             if error.slug != "no_registry":
                 raise

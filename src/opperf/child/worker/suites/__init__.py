@@ -21,10 +21,11 @@ from opperf.domain.plan import Side
 class Suite(Protocol):
     """Benchmark files that are loaded."""
 
-    def cases(self) -> Sequence[Case | Example]:
+    def cases(self, limit: float | None = None) -> Sequence[Case | Example]:
         """Return a case for each benchmark and combination of its parameters, in the tool's order.
 
-        An example says more of one: its direction, and what the tool says of it.
+        An example says more of one: its direction, and what the tool says of it. A file whose import takes more than
+        `limit` seconds ends the process.
         """
 
     def call(self, case: Case) -> Call:
@@ -73,7 +74,7 @@ def _op_bench(code: SuiteCode, folder: Path, side: Side) -> Suite:
 def _pytest(code: SuiteCode, folder: Path, side: Side) -> Suite:
     from opperf.child.worker.suites.pytest_tests import PytestSuite
 
-    return PytestSuite(code, folder, side.environment)
+    return PytestSuite(code, folder, side)
 
 
 #: The reader of each tool's files.

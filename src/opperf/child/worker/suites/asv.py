@@ -19,7 +19,7 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from opperf.child.worker.code import CodeError
 from opperf.child.worker.suites.asv_alone import SKIPPED, Alone
 from opperf.child.worker.suites.asv_folders import Folders
 from opperf.child.worker.suites.blame import blaming, extensible, whereabouts
+from opperf.child.worker.suites.imports import Imports
 from opperf.child.worker.suites.surroundings import is_data
 from opperf.child.worker.time_limit import time_limit
 from opperf.domain.backend import Unsupported
@@ -69,6 +70,9 @@ class AsvSuite:
         self._place, self._environment = whereabouts(environment), extensible(environment)
         self._discovery = _library(code, "discovery")
         self._folders = Folders(code, side)
+        self._imports = Imports(code, side)
+        for name in self._imports.fatal:  # whoever looks for a benchmark in all files finds nothing in these
+            sys.modules[f"{self._root.name}.{name}"] = None  # type: ignore[assignment]
         #: What `setup_cache` made, by asv's key.
         self._caches: dict[str, object] = {}
         self._alone = Alone(self._root, code.library, self._folders)
@@ -78,37 +82,48 @@ class AsvSuite:
         # By itself it stops at the first file that cannot be imported, whichever benchmark is looked for.
         self._discovery.disc_benchmarks = partial(self._discovery.disc_benchmarks, ignore_import_errors=True)
 
-    def cases(self) -> list[Case | Example]:
+    def cases(self, limit: float | None = None) -> list[Case | Example]:
         """Return the cases that asv's library lists, and one for each file that it cannot import.
 
         Raises `CodeError` where there is nothing else.
         """
-        broken = dict(self._broken(self._root.name))
-        with blaming(self._root, self._environment), redirect_stderr(io.StringIO()):  # it shows each traceback
-            benchmarks = list(self._discovery.disc_benchmarks(str(self._root)))
+        broken: dict[str, CodeError] = {}
+        with self._imports.noted(limit):
+            benchmarks = list(self._benchmarks_in(self._root.name, broken))
         if broken and not benchmarks:
             raise next(iter(broken.values()))
         files = (Example(Case(name), labels={BROKEN: _whole_text(error)}) for name, error in broken.items())
         return [*(case for benchmark in benchmarks for case in _cases(benchmark)), *files]
 
-    def _broken(self, module: str) -> Iterator[tuple[str, CodeError]]:
-        """Yield asv's name of each file of a module that cannot be imported, and why."""
+    def _benchmarks_in(self, name: str, broken: dict[str, CodeError]) -> Iterator[Any]:
+        """Yield what asv's library lists of a module, and note by asv's names which files are `broken`."""
+        file = name.partition(".")[2]
         try:
-            parts = getattr(self._import(module), "__path__", ())
+            self._imports.begin(file)
+            module = self._import(name)
         except CodeError as error:
-            yield module.partition(".")[2], error
+            broken[file] = error
             return
-        for part in iter_modules(parts, f"{module}."):
-            yield from self._broken(part.name)
+        try:
+            yield from self._listed(module)
+        except CodeError as error:
+            broken[file or "__init__"] = error
+        for part in iter_modules(getattr(module, "__path__", ()), f"{name}."):
+            yield from self._benchmarks_in(part.name, broken)
+
+    def _listed(self, module: ModuleType) -> list[Any]:
+        """Return what asv's library lists of one module; raises `CodeError` where an object of a class is not made."""
+        with _in_place(self._discovery, "disc_modules", [module]), blaming(self._root, self._environment):
+            return list(self._discovery.disc_benchmarks(str(self._root)))
 
     def _import(self, module: str) -> ModuleType:
         with blaming(self._root, self._environment):
             return importlib.import_module(module)
 
     def listing(self) -> list[JsonObject]:
-        """List the benchmarks as asv's `benchmarks.json` does; raises `CodeError`."""
-        file = io.StringIO()
-        with blaming(self._root, self._environment):
+        """List the benchmarks as asv's `benchmarks.json` does."""
+        file, benchmarks = io.StringIO(), list(self._benchmarks_in(self._root.name, {}))
+        with _in_place(self._discovery, "disc_benchmarks", benchmarks):
             self._discovery.list_benchmarks(str(self._root), file)
         listing: list[JsonObject] = json.loads(file.getvalue())
         return listing
@@ -118,6 +133,7 @@ class AsvSuite:
 
         Only the file of that benchmark is imported.
         """
+        self._imports.check(case.operator)
         if case.operator not in self._benchmarks:
             benchmark = self._benchmark(case.operator)
             self._benchmarks[case.operator] = benchmark, {one: place for place, one in enumerate(_cases(benchmark))}
@@ -158,7 +174,7 @@ class AsvSuite:
         """Raise `CodeError` where a name is that of a file which cannot be imported."""
         path = self._root.joinpath(*name.split("."))
         if path.is_dir() or Path(f"{path}.py").is_file():
-            self._import(f"{self._root.name}.{name}")
+            self._listed(self._import(f"{self._root.name}.{name}"))
 
     def _bind(self, template: Any, place: int) -> Bound:
         """Return a benchmark that is set up with the parameters of a place, an object of its own each time."""
@@ -211,6 +227,17 @@ def _library(code: SuiteCode, name: str) -> Any:
     except ImportError as error:
         message = f"asv's own library cannot be imported: {error}"
         raise CodeError(message, hint="install it in this environment: `pip install asv_runner`") from error
+
+
+@contextmanager
+def _in_place(library: ModuleType, name: str, result: Sequence[Any]) -> Iterator[None]:
+    """Have a function of asv's library return something else."""
+    function = getattr(library, name)
+    setattr(library, name, lambda *_, **__: result)
+    try:
+        yield
+    finally:
+        setattr(library, name, function)
 
 
 def _whole_text(error: CodeError) -> str:

@@ -11,9 +11,9 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 
+from opperf.child.worker.suites.imports import digest, shared_folder
 from opperf.domain.code import SuiteCode
 from opperf.domain.files.destination import folder_until_exit
 from opperf.domain.plan import Side
@@ -26,14 +26,14 @@ class Folders:
     """The folders of a suite's benchmarks on a side."""
 
     def __init__(self, code: SuiteCode, side: Side) -> None:
-        self._shared = None if code.shared is None else Path(code.shared, _digest(side.process))
+        self._shared = shared_folder(code, side)
         self._paths: dict[str | None, Path] = {}
 
     def path(self, key: str | None) -> Path:
         """Return the folder of benchmarks that share a `setup_cache`, by asv's key; without one, of all others."""
         if key not in self._paths:
             shared = None if key is None else self._shared
-            self._paths[key] = folder_until_exit("asv") if shared is None else shared / _digest(key)
+            self._paths[key] = folder_until_exit("asv") if shared is None else shared / digest(key)
             self._paths[key].mkdir(parents=True, exist_ok=True)
         return self._paths[key]
 
@@ -46,7 +46,3 @@ class Folders:
             yield self.path(key) / CACHE
         finally:
             os.close(descriptor)
-
-
-def _digest(value: object) -> str:
-    return sha256(repr(value).encode()).hexdigest()[:16]

@@ -21,6 +21,7 @@ from opperf.child import backends
 from opperf.child.backends.binding import Call
 from opperf.child.worker.code import CodeError
 from opperf.child.worker.suites.blame import blaming, extensible, whereabouts
+from opperf.child.worker.suites.imports import Imports
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Case
@@ -46,13 +47,19 @@ class OperatorBenchmarks:
         self._code = code
         self._home = folder
         self._path = (folder / code.path).resolve()
+        self._imports = Imports(code, side)
         self._device, self._is_eager = side.device.partition(":")[0], side.mode == "eager"
         self._place, self._environment = whereabouts(side.environment), extensible(side.environment, "torch")
         self._registrations: list[Any] | None = None
         self._stand_in = import_module("opperf.child.backends.torch.operator_benchmark")
 
-    def cases(self) -> list[Example]:
+    def cases(self, limit: float | None = None) -> list[Example]:
         """Return the tests that the file registers, in PyTorch's order; raises `CodeError` for one that fails."""
+        with self._imports.noted(limit):
+            self._imports.begin(self._path.name)
+            return self._examples()
+
+    def _examples(self) -> list[Example]:
         with blaming(self._path.parent, self._environment):
             return [
                 Example(
@@ -66,6 +73,7 @@ class OperatorBenchmarks:
     def call(self, case: Case) -> Call:
         """Return how a test is called; raises `Unsupported` for one that is not here."""
         name = case.operator
+        self._imports.check(self._path.name)
         with blaming(self._path.parent, self._environment):
             tests = self._tests(name, str(case.attributes.get("tag")))
             test = next((test for own, test in tests if own == case), None)

@@ -22,15 +22,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opperf.child.backends.binding import Call
-from opperf.child.worker.code import CodeError
+from opperf.child.worker.code import CodeError, FatalImport
 from opperf.child.worker.suites.benchmark import THEIRS, Benchmark, Hooks, TimedCall, check_mark
 from opperf.child.worker.suites.blame import extensible, remedy, whereabouts
+from opperf.child.worker.suites.imports import Imports
 from opperf.domain.backend import Unsupported
 from opperf.domain.call import Bound
 from opperf.domain.case import Argument, Case, ListOf
 from opperf.domain.code import SuiteCode
 from opperf.domain.files.destination import folder_until_exit
 from opperf.domain.message.replies import BROKEN, Example
+from opperf.domain.plan import Side
 
 if TYPE_CHECKING:
     import pytest
@@ -51,10 +53,11 @@ FORWARD_ONLY = dict.fromkeys(("backward", "forward_backward"), "the call of a te
 class PytestSuite:
     """Tests, collected when they are asked for; a file that fails to be is a case that fails."""
 
-    def __init__(self, code: SuiteCode, folder: Path, environment: str) -> None:
+    def __init__(self, code: SuiteCode, folder: Path, side: Side) -> None:
         """Start pytest's session, in the environment or else from where the parent keeps it; raises `CodeError`."""
         self._code, self._home, self._path = code, folder, str(folder / code.path)
-        self._place, self._environment = whereabouts(environment), extensible(environment)
+        self._place, self._environment = whereabouts(side.environment), extensible(side.environment)
+        self._imports = Imports(code, side)
         if code.library is not None and code.library not in sys.path:
             sys.path.append(code.library)  # behind the environment's own
         try:
@@ -64,7 +67,7 @@ class PytestSuite:
             raise CodeError(message, hint="install it in this environment: `pip install pytest`") from error
         self._items: dict[Case, pytest.Item] = {}
         self._collected: set[str] = set()
-        self._plugin = _plugin(self._pytest)
+        self._plugin = _plugin(self._pytest, self._imports)
         self._bound: Bound | None = None
         try:
             with self._at_home():
@@ -86,9 +89,10 @@ class PytestSuite:
         config.hook.pytest_sessionstart(session=self._session)
         atexit.register(config.hook.pytest_sessionfinish, session=self._session, exitstatus=0)
 
-    def cases(self) -> list[Case | Example]:
+    def cases(self, limit: float | None = None) -> list[Case | Example]:
         """Return a case for each test with the fixture, and for each file that is not collected; raises `CodeError`."""
-        self._collect(self._path)
+        with self._imports.noted(limit):
+            self._collect(self._path)
         broken = self._plugin.broken
         if broken and not self._items:
             name, error = next(iter(broken.items()))
@@ -125,6 +129,7 @@ class PytestSuite:
 
     def _item(self, case: Case) -> pytest.Item:
         """Return the test of a case; raises `Unsupported` where there is none, and `CodeError` for a broken file."""
+        self._imports.check(case.operator)
         name = case.operator.partition("::")[0]
         if case not in self._items and not self._is_collected(name):
             file = self._session.config.rootpath / name
@@ -166,7 +171,7 @@ class PytestSuite:
             os.chdir(here)
 
 
-def _plugin(pytest: Any) -> Any:
+def _plugin(pytest: Any, imports: Imports) -> Any:
     """Return the plugin that gives tests their `benchmark`, made when there is a pytest."""
 
     class Plugin:
@@ -202,9 +207,23 @@ def _plugin(pytest: Any) -> Any:
             """Refuse a mark that pytest-benchmark refuses."""
             check_mark(item)
 
+        def pytest_ignore_collect(self, collection_path: Path, config: Any) -> bool | None:
+            """Leave a folder out whose `conftest.py` has ended a process."""
+            name = os.path.relpath(collection_path, config.rootpath)
+            if name not in imports.fatal or not collection_path.is_dir():
+                return None
+            self.broken[name] = imports.fatal[name].message
+            return True
+
         @pytest.hookimpl(hookwrapper=True)  # type: ignore[untyped-decorator, unused-ignore]
         def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, None]:
             """Note why a file is not collected, also where it leaves the interpreter."""
+            name = collector.nodeid.partition("::")[0]
+            try:
+                imports.begin(name)
+            except FatalImport as fatal:
+                self.broken[name] = fatal.message
+                collector.collect = list
             outcome = yield
             error = outcome.excinfo
             if error is not None and issubclass(error[0], SystemExit):
