@@ -64,6 +64,7 @@ def preload(side_json: str) -> None:
                     os.environ["HF_HUB_OFFLINE"] = "1"  # as the child has it
                     for module in ("opperf.child.backends.torch.abstract", *modules):
                         import_module(module)
+    gc.freeze()  # a collection would look at all of it in each child, and copy what they share
     gc.enable()
 
 
