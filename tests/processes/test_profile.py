@@ -332,16 +332,18 @@ def test_a_training_script_is_profiled_in_the_environment_of_its_framework_with_
     assert "LeNet.conv1" in shown.stdout
 
 
-def test_a_function_that_was_never_called_is_told_and_the_exit_code_says_that_nothing_was_measured(here: Path) -> None:
-    Path("torch.py").unlink()
-    Path("train.py").write_text("import sys, torch\ndef step(): torch.ones(1)\nsys.exit(int(sys.argv[1]))\n")
-    for code, expected in (("0", 3), ("7", 7)):
-        asked = ("--framework", "torch", "--function", "__main__:step", "train.py", code)
-        command = (sys.executable, "-m", "opperf", "profile", *asked)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TORCH)
-        assert done.returncode == expected, done.stderr
-        assert "`__main__:step` was called 0 times" in done.stdout
-        assert ("nothing was recorded: `__main__:step` was not called" in done.stderr) == (code == "0")
+@pytest.mark.parametrize(("framework", "code", "expected"), [("torch", 0, 3), ("null", 7, 7)])
+def test_a_function_that_was_never_called_is_told_and_the_exit_code_says_that_nothing_was_measured(
+    framework: str, code: int, expected: int, here: Path
+) -> None:
+    if framework == "torch":  # itself, and not the file
+        Path("torch.py").unlink()
+    Path("train.py").write_text(f"import sys, torch\ndef step(): torch.ones(1)\nsys.exit({code})\n")
+    command = (sys.executable, "-m", "opperf", "profile", "--framework", framework, "--function", "__main__:step")
+    done = subprocess.run([*command, "train.py"], capture_output=True, text=True, timeout=TORCH)
+    assert done.returncode == expected, done.stderr
+    assert "`__main__:step` was called 0 times" in done.stdout
+    assert ("nothing was recorded: `__main__:step` was not called" in done.stderr) == (code == 0)
 
 
 def test_workers_and_programs_of_a_script_are_on_its_timeline(here: Path) -> None:
