@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.domain_examples import FBGEMM
+from tests.functional.conftest import Done, current, invoke
 from tests.in_environment import printed
 
 import opperf
@@ -32,22 +33,30 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_call_of_a_training_step_is_measured_and_the_rest_goes_on_from_the_suite(
-    recorded: Path, command: Command, tmp_path: Path
-) -> None:
-    output, suite = tmp_path / "replayed.json", tmp_path / "suite.json"
+@pytest.fixture(scope="module")
+def replayed(recorded: Path, one_cache: Path, forked_children: None) -> Done:
+    """All of it, run again: `replayed.json` and `suite.json` lie beside the traces."""
     traces = (recorded / "convnet_et.json", "--kineto", recorded / "convnet_kineto.json")
-    done = command("replay", *traces, *QUICK, "--save-suite", suite, "--output", output, "--top", 3)
-    assert done.returncode == 0, done.stderr
-    result: dict[str, Any] = json.loads(output.read_text())
+    with current(recorded, one_cache):
+        done = invoke("replay", *traces, *QUICK, "--save-suite", "suite.json", "--output", "replayed.json", "--top", 3)
+    assert done.code == 0, done.err
+    return done
+
+
+def test_every_call_of_a_training_step_is_measured_and_the_rest_goes_on_from_the_suite(
+    recorded: Path, replayed: Done, command: Command
+) -> None:
+    result: dict[str, Any] = json.loads((recorded / "replayed.json").read_text())
     assert result["coverage"]["share_of_calls"] == 1
     assert result["coverage"]["share_of_time"] == pytest.approx(1)
     assert result["coverage"]["calls"] > 100
     assert sum(row["share"] for row in result["calls"]) == pytest.approx(1)
     assert {record["origin"] for record in result["records"]} == {"trace:convnet_et.json"}
-    assert "more rows: without `--top` all are shown" in done.stdout
+    assert "more rows: without `--top` all are shown" in replayed.out
+    (expanded,) = [one for one in result["records"] if '"strides": [32, 1, 0, 0]' in json.dumps(one["case"])]
+    assert (expanded["status"], expanded["reason"]) == ("ok", None)  # a tensor that was expanded comes back as one
 
-    listed = command("run", "--suite", suite, "--framework", "torch", "--dry-run")
+    listed = command("run", "--suite", recorded / "suite.json", "--framework", "torch", "--dry-run")
     assert f"trials: {len(result['calls'])}" in listed.stderr
 
 
@@ -72,12 +81,6 @@ def test_elements_that_pytorch_kept_come_back(tmp_path: Path) -> None:
     indices = [one.case.tensor("indices") for one in result.cases if "embedding" in one.case.operator]
     assert [index.literal for index in indices] == [(3, 1, 4, 1, 5, 9), (3, 1, 1, 5, 4, 9), None]
     assert indices[2].range == (0.0, 50.0)  # what it writes of a tensor that begins inside another is not it
-
-
-def test_an_expanded_tensor_comes_back_as_one(recorded: Path, command: Command) -> None:
-    done = command("replay", recorded / "convnet_et.json", *QUICK, "--format", "csv")
-    (row,) = [line for line in done.stdout.splitlines() if "strides=32,1,0,0" in line]
-    assert row.endswith(",ok,")  # and no reason
 
 
 def test_a_file_that_is_no_trace_is_one_message(command: Command, tmp_path: Path) -> None:
@@ -256,16 +259,17 @@ def test_a_jagged_operator_of_a_trace_replays_with_lengths_of_its_own_rows(comma
     assert record["case"]["inputs"]["lengths"]["values"]["literal"] == [13, 13, 13, 13, 12, 12, 12, 12]
 
 
-def test_a_trace_is_replayed_by_the_library_and_read_again(recorded: Path, tmp_path: Path) -> None:
+def test_a_trace_is_replayed_by_the_library_and_read_again(recorded: Path, replayed: Done, tmp_path: Path) -> None:
     trace, output = recorded / "convnet_et.json", tmp_path / "replayed.json"
-    kineto = recorded / "convnet_kineto.json"
-    replay = opperf.replay(trace, kineto=kineto, warmup=0, runs=1, trial_budget=0.02, output=output)
+    how: Any = {"subgraph": "Optimizer.step#SGD.step", "warmup": 0, "runs": 1, "trial_budget": 0.02}
+    replay = opperf.replay(trace, kineto=recorded / "convnet_kineto.json", output=output, **how)
     assert replay.to_dict()["coverage"]["share_of_calls"] == 1
     again = opperf.load(output)
     assert isinstance(again, opperf.Replay)
     assert [(one.traced.case, one.total) for one in again] == [(one.traced.case, one.total) for one in replay]
     assert str(again) == str(replay)
     assert len(replay.suite()) == len(replay)
-    from_trace = opperf.load(trace)
+    whole, from_trace = opperf.load(recorded / "replayed.json"), opperf.load(trace)
+    assert isinstance(whole, opperf.Replay)
     assert isinstance(from_trace, opperf.Suite)
-    assert len(from_trace) == len(replay)
+    assert len(from_trace) == len(whole) > len(replay) > 0
