@@ -181,6 +181,7 @@ class _Entrance:
                 mounts.build_root(self._readable, self._hidden, self._policy["space"])
             except OSError as problem:
                 raise Lacking("namespaces", problem) from None
+            _reopen_null()
         self._limit()
         _drop_capabilities()
         if "landlock" in self._mechanisms:
@@ -273,6 +274,17 @@ def _die_with_outside(life: int) -> None:
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if select.select([life], [], [], 0)[0]:  # it died before the kernel was asked
         os._exit(1)
+
+
+def _reopen_null() -> None:
+    """Open anew whatever standard stream is the null device: by that of outside, root could change its mode."""
+    null = os.open(os.devnull, os.O_RDWR)
+    device = os.fstat(null).st_rdev
+    for standard in (0, 1, 2):
+        with suppress(OSError):  # it is closed
+            if os.fstat(standard).st_rdev == device:
+                os.dup2(null, standard)
+    os.close(null)
 
 
 def _let_go(*needed: int) -> None:

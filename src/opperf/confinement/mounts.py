@@ -71,7 +71,8 @@ def build_root(readable: Sequence[str], hidden: Iterable[str], space: int) -> No
     for real in sorted({real for real, _ in places}):  # a folder comes before what it holds
         if not any(is_in(real, folder) for folder in trees):
             trees[real] = _open_tree(real, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
-    devices = {path: _open_tree(path, ATTR_NOSUID) for path in DEVICES if os.path.exists(path)}
+    # A device can be written to where it is mounted read-only, and keeps its owner and mode there.
+    devices = {path: _open_tree(path, ATTR_RDONLY | ATTR_NOSUID) for path in DEVICES if os.path.exists(path)}
     processes = _open_tree("/proc", ATTR_RDONLY | ATTR_NOSUID)
     is_folder = {path: os.path.isdir(path) for path in trees}
     _mount("tmpfs", base, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=16m")

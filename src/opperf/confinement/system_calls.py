@@ -28,6 +28,12 @@ PRETENDED = ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched
 PR_SET_DUMPABLE = 4
 #: Whoever uses these has another way: of `clone3`, a filter cannot see the flags, and `io_uring` works past a filter.
 ABSENT = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register")
+#: What changes owner, mode, times and other marks of a file, without writing to it.
+MARKS = (
+    *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat"),
+    *("utime", "utimes", "futimesat", "utimensat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat"),
+    *("removexattr", "lremovexattr", "fremovexattr", "removexattrat"),
+)
 #: What sends signals, and whether its first argument is whom to.
 SIGNALS = {"kill": True, "tgkill": True, "tkill": False, "rt_sigqueueinfo": True, "pidfd_send_signal": False}
 #: Families of sockets that a namespace of networks confines: UNIX, IPv4, IPv6, netlink.
@@ -83,8 +89,13 @@ class Filter:
         self._add(refusal, "socket", library.Arg(0, library.GT, LAST_FAMILY))
 
     def _refuse_others(self) -> None:
-        """Refuse what reaches processes and sockets of others."""
+        """Refuse what reaches processes and sockets of others, and do nothing to the owners and modes of files.
+
+        Landlock has no word for these, and nothing here is mounted read-only.
+        """
         library = self._library
+        for name in MARKS:
+            self._add(library.ERRNO(0), name)
         for kind in (SOCK_DGRAM, SOCK_RAW):  # such a pair can send to any socket that has a path
             condition = library.Arg(1, library.MASKED_EQ, SOCK_TYPE, kind)
             self._add(library.ERRNO(errno.EAFNOSUPPORT), "socketpair", condition)

@@ -33,6 +33,8 @@ def main(targets: Mapping[str, Any]) -> None:
         "write to a folder of the user's": lambda: _write(f"{targets['outside']}/written"),
         "read a file that is not its own": lambda: _read(targets["secret"]),
         "read a hidden file": lambda: _read(targets["hidden"]),
+        "change the mode of a device": lambda: _change_mode("/dev/null"),
+        "change the mode of the device that it reads from": lambda: _change_mode(0),
         "send signals to opperf": lambda: os.kill(targets["parent"], 0),
         "read the memory of opperf": lambda: _open(f"/proc/{targets['parent']}/mem"),
     }
@@ -71,6 +73,14 @@ def _read(path: str) -> None:
     with open(path, encoding="ascii") as file:
         if not file.read():  # a hidden one may be there, and empty
             raise OSError("nothing to read")
+
+
+def _change_mode(file: str | int) -> None:
+    """Give a file the mode that it has, and raise where nothing came of that."""
+    before = os.stat(file)
+    os.chmod(file, before.st_mode & 0o7777)
+    if os.stat(file).st_ctime_ns == before.st_ctime_ns:
+        raise OSError("nothing has changed")
 
 
 def _open(path: str) -> None:
