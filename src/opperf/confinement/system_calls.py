@@ -28,9 +28,9 @@ PRETENDED = ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched
 PR_SET_DUMPABLE = 4
 #: Whoever uses these has another way: of `clone3`, a filter cannot see the flags, and `io_uring` works past a filter.
 ABSENT = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register")
-#: What changes owner, mode, times and other marks of a file, without writing to it.
+#: What changes marks of a file without writing to it, but for modes by path: linkers make programs executable.
 MARKS = (
-    *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat"),
+    *("fchmod", "chown", "fchown", "lchown", "fchownat"),
     *("utime", "utimes", "futimesat", "utimensat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat"),
     *("removexattr", "lremovexattr", "fremovexattr", "removexattrat"),
 )
@@ -89,9 +89,10 @@ class Filter:
         self._add(refusal, "socket", library.Arg(0, library.GT, LAST_FAMILY))
 
     def _refuse_others(self) -> None:
-        """Refuse what reaches processes and sockets of others, and do nothing to the owners and modes of files.
+        """Refuse what reaches processes and sockets of others, and do nothing to marks of files.
 
-        Landlock has no word for these, and nothing here is mounted read-only.
+        Landlock has no word for these, and nothing here is mounted read-only. The modes of files that its user owns a
+        process can change all the same.
         """
         library = self._library
         for name in MARKS:

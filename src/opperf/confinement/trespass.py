@@ -33,8 +33,8 @@ def main(targets: Mapping[str, Any]) -> None:
         "write to a folder of the user's": lambda: _write(f"{targets['outside']}/written"),
         "read a file that is not its own": lambda: _read(targets["secret"]),
         "read a hidden file": lambda: _read(targets["hidden"]),
-        "change the mode of a device": lambda: _change_mode("/dev/null"),
         "change the mode of the device that it reads from": lambda: _change_mode(0),
+        "change the mode of a device": lambda: _change_mode(targets["device"]),
         "send signals to opperf": lambda: os.kill(targets["parent"], 0),
         "read the memory of opperf": lambda: _open(f"/proc/{targets['parent']}/mem"),
     }

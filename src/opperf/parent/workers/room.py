@@ -193,6 +193,7 @@ def _try(mechanisms: tuple[str, ...]) -> tuple[list[str], list[str], str, str]:
             **names,
             "parent": os.getpid(),
             "port": port.getsockname()[1],
+            "device": os.devnull if "namespaces" in mechanisms else 0,
             "decoy": DECOY if "namespaces" in mechanisms else paths["secret"],
         }
         python = os.path.abspath(sys.executable)  # what it may go through on the way is in no room
