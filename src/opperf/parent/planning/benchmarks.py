@@ -12,8 +12,8 @@ from typing import TypeAlias
 from opperf.domain.case import Case
 from opperf.domain.code import SUITE_EXAMPLES, SuiteCode
 from opperf.domain.errors import InputError, WorkerFailure
+from opperf.domain.fatal_imports import blame_import
 from opperf.domain.files.destination import folder_until_exit
-from opperf.domain.files.fatal_imports import blame_import
 from opperf.domain.message.replies import BROKEN, Example
 from opperf.domain.parameter import full_names
 from opperf.domain.plan import Side, Trial

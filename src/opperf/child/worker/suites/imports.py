@@ -11,7 +11,7 @@ from typing import TextIO
 
 from opperf.child.worker.code import FatalImport
 from opperf.domain.code import SuiteCode
-from opperf.domain.files.fatal_imports import NOTE, fatal_imports, fatal_reason, note_of
+from opperf.domain.fatal_imports import NOTE, fatal_imports, fatal_reason, note_of
 from opperf.domain.plan import Side
 
 
