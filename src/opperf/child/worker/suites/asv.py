@@ -105,14 +105,17 @@ class AsvSuite:
             broken[file] = error
             return
         try:
-            yield from self._listed(module)
+            yield from self._benchmarks_of(module)
         except CodeError as error:
             broken[file or "__init__"] = error
         for part in iter_modules(getattr(module, "__path__", ()), f"{name}."):
             yield from self._benchmarks_in(part.name, broken)
 
-    def _listed(self, module: ModuleType) -> list[Any]:
-        """Return what asv's library lists of one module; raises `CodeError` where an object of a class is not made."""
+    def _benchmarks_of(self, module: ModuleType) -> list[Any]:
+        """Return the benchmarks of one module, as asv's library lists them; raises `CodeError`.
+
+        It makes an object of each class.
+        """
         with _in_place(self._discovery, "disc_modules", [module]), blaming(self._root, self._environment):
             return list(self._discovery.disc_benchmarks(str(self._root)))
 
@@ -174,7 +177,7 @@ class AsvSuite:
         """Raise `CodeError` where a name is that of a file which cannot be imported."""
         path = self._root.joinpath(*name.split("."))
         if path.is_dir() or Path(f"{path}.py").is_file():
-            self._listed(self._import(f"{self._root.name}.{name}"))
+            self._benchmarks_of(self._import(f"{self._root.name}.{name}"))
 
     def _bind(self, template: Any, place: int) -> Bound:
         """Return a benchmark that is set up with the parameters of a place, an object of its own each time."""
