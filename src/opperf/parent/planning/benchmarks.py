@@ -172,8 +172,8 @@ def settings_notes(selection: Selection, sides: Iterable[Side]) -> Iterator[str]
     for folder in selection.suite_folders:
         yield from (f"{folder.settings}: {text}" for text in folder.unread)
         if any(side.environment.startswith(GIT) for side in sides):
-            told = "is not run: name a command yourself, by `--build`"
-            yield from (f"{folder.settings}: its `{name}` {told}" for name in folder.commands)
+            advice = "is not run: name a command yourself, by `--build`"
+            yield from (f"{folder.settings}: its `{name}` {advice}" for name in folder.commands)
         project = folder.project or ""
         names = [*folder.packages, *([project] if project and project == requirement_name(project) else [])]
         for environment in dict.fromkeys(side.environment for side in sides):
