@@ -127,8 +127,12 @@ class Judged(Fields):
 
     @property
     def failing(self) -> Case | None:
-        """The smallest case that shows it: stages go from small to large, and end with the first that fails."""
-        return self.evidence[0].case if self.evidence and self.verdict not in RIGHT else None
+        """The smallest case that shows it: stages go from small to large, and end with the first that fails.
+
+        None for one that cannot be loaded, whatever the case.
+        """
+        refuses = self.evidence and self.verdict not in RIGHT and self.evidence[0].stage != "load"
+        return self.evidence[0].case if refuses else None
 
     @property
     def remarks(self) -> tuple[Evidence, ...]:

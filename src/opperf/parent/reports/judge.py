@@ -183,7 +183,7 @@ def event_text(event: Event) -> str:
 
 
 def _circumstances(judged: Judged, evidence: Evidence, *, first: bool) -> Iterator[str]:
-    if evidence.case is not None:
+    if evidence.case is not None and evidence.stage != "load":
         smallest = "smallest failing case" if first and judged.verdict not in (*RIGHT, "void") else "case"
         yield f"{smallest}: {_subject(evidence.case)}, {STAGES.get(evidence.stage, evidence.stage)}"
     elif evidence.stage:

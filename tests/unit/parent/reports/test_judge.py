@@ -69,6 +69,14 @@ def test_a_document_is_read_back_as_it_was(judged_run: JudgedRun) -> None:
     assert render(report_of(again), "json") == text
 
 
+def test_one_that_cannot_be_loaded_has_no_failing_case(judged_run: JudgedRun) -> None:
+    broken = judged("broken", "wrong", None, Evidence("load", "cannot load it", "load", CASE))
+    text = render(replace(judged_run, judgements=(broken,)))
+    assert "  load: cannot load it\n    when it was loaded\n" in text
+    assert "case: " not in text
+    assert broken.failing is None
+
+
 def test_the_evidence_of_a_wrong_candidate_stands_with_its_smallest_failing_case(judged_run: JudgedRun) -> None:
     text = render(judged_run)
     assert (

@@ -61,7 +61,9 @@ def function_of(text: str, place: str, against: str) -> str:
             return name
     if len(public) == 1:
         return public[0]
-    listing = ", ".join(f"`{name}`" for name in public[:8]) or "none"
+    if not public:
+        raise InputError(f"{place}: there is no public function", hint="a candidate is a function: `def f(x): ...`")
+    listing = ", ".join(f"`{name}`" for name in public[:8])
     raise InputError(f"{place}: which function is the candidate? It has {listing}", hint=f"write `{place}:NAME`")
 
 

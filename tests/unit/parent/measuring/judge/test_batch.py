@@ -54,5 +54,5 @@ def test_a_folder_has_a_candidate_in_each_file_and_a_fault_where_there_is_no_fun
     (tmp_path / "b.py").write_text("def kernel(x): ...\ndef other(x): ...\n")
     (tmp_path / "a.py").write_text("x = 1\n")
     first, second = submissions(tmp_path, "softmax", tmp_path)
-    assert (first.name, first.code, "which function" in first.fault) == ("a.py", None, True)
+    assert (first.name, first.code, "no public function" in first.fault) == ("a.py", None, True)
     assert (second.name, second.code, second.fault) == ("b.py", Code(f"{tmp_path / 'b.py'}:kernel"), "")
