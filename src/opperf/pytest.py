@@ -250,19 +250,23 @@ def _group(benchmark: Metadata, labels: Sequence[str]) -> str:
 
 
 def _table(name: str, rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
-    """Return the lines of a group's table, each time with its ratio to the least of its column."""
+    """Return the lines of a group's table, each time with its ratio to the best of its column, as theirs has it."""
     factor, unit = next((factor, unit) for factor, unit in UNITS if min(row.value("min") for row in rows) >= factor)
     factor = factor or 1e-9
-    least = {column: min(row.value(column) for row in rows) for column in columns if column in (*TIMES, "ops")}
+    best = {
+        column: (max if column == "ops" else min)(row.value(column) for row in rows)
+        for column in columns
+        if column in (*TIMES, "ops")
+    }
 
     def cell(row: Row, column: str) -> str:
         value = row.value(column)
         if column == "precision":
             return "" if value is None else f"{value * 100:.2g} %"
-        if column not in least:
+        if column not in best:
             return str(value)
         text = f"{value / factor:,.4f}" if column in TIMES else f"{value:,.1f}"
-        return text if len(rows) == 1 or not least[column] else f"{text} ({value / least[column]:.2f})"
+        return text if len(rows) == 1 or not best[column] else f"{text} ({value / best[column]:.2f})"
 
     lines = [[f"Name (time in {unit})", *(COLUMNS[column] for column in columns)]]
     lines += [[row.stats.name, *(cell(row, column) for column in columns)] for row in rows]
