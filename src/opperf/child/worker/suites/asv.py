@@ -54,7 +54,7 @@ ONE_CALL = Warning(
     "asv_times_one_call",
     "asv's own number may be larger: it times one call at a time, with the reading of the clock, cold caches and fresh "
     "pages in it",
-    "compare with times of opperf",
+    "compare it with other times of opperf, not with asv's",
 )
 
 
