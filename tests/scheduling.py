@@ -9,9 +9,16 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 #: Folders whose files have the children of every backend, or a browser, which a session starts once.
-FOLDERS = ("tests/conformance/", "tests/browser/")
+FOLDERS = {"tests/conformance/": "backends", "tests/backends/": "backends", "tests/browser/": "browser"}
 #: Files whose scripts are forked from processes that have imported a framework, one of each for a session.
 SCRIPTS = re.compile(r"^from tests\.(in_environment|compat\.in_mxnet) import ", re.MULTILINE)
+#: Files whose children are forked from processes with the same frameworks as those of others.
+ALIKE = {
+    "tests/frameworks/": "scripts",
+    "tests/functional/test_compare_suites.py": "backends",
+    "tests/functional/test_what_if.py": "scripts",
+    "tests/processes/test_library_torch.py": "scripts",
+}
 #: Up to how many processes such files go together: one of more would be busy with them when the others have ended.
 MOST = 5
 
@@ -32,7 +39,8 @@ class Company(LoadFileScheduling):  # type: ignore[misc]
 
     def _company(self, file: str) -> str:
         """Return the name of the files that go with a file: its own where it goes alone."""
-        if file.startswith(FOLDERS):
-            return file.rpartition("/")[0]
+        for beginning, company in (FOLDERS | ALIKE).items():
+            if file.startswith(beginning):
+                return company
         text = (self.config.rootpath / file).read_text(encoding="utf-8")
         return "scripts" if SCRIPTS.search(text) else file

@@ -70,8 +70,8 @@ def small_words(words: list[str]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, one_cache: Path) -> Iterator[Path]:
-    """A folder with the files of the page, where commands share their children."""
+def folder(tmp_path_factory: pytest.TempPathFactory, one_cache: Path, forked_children: None) -> Iterator[Path]:
+    """A folder with the files of the page, where commands share their children, which are forked."""
     place = tmp_path_factory.mktemp("reports")
     for block in PAGE.blocks("py"):
         title, _, _ = block.text.partition("\n")
