@@ -49,7 +49,7 @@ FORKING = ("functional", "docs", "conformance", "backends", "devices")
 
 
 #: The files that take 20 s of CPU time or more, longest first: with one left at the end, other cores would idle. And
-#: those that read all code, which would be the very last by their names.
+#: those that would be the very last by their names: they read all code, or build the wheel.
 LONGEST = (
     "conformance/test_results.py",
     "functional/test_judge.py",
@@ -76,6 +76,7 @@ LONGEST = (
     "compat/test_mxnet_opperf.py",
     "backends/test_torch_registry.py",
     "processes/test_capture.py",
+    "processes/test_wheel.py",
     *(f"unit/test_{name}.py" for name in ("words", "imports", "tests", "defaults")),
 )
 
