@@ -348,8 +348,12 @@ class Backend(ABC):
         raise self.no_sharing()
 
     def address(self, tensor: Any) -> int:
-        """Return where the first element of a tensor lies."""
+        """Return where the first element of a tensor lies; 0 where what lies there is still to be changed."""
         raise self.no_sharing()
+
+    def resolved(self, tensor: Any) -> Any:
+        """Return a tensor whose elements lie in memory as they are: itself, or a copy where it says how they change."""
+        return tensor
 
     def byte_strides(self, tensor: Any) -> Sequence[int]:
         """Return the bytes from one element of a tensor to the next along each axis."""

@@ -19,12 +19,16 @@ from opperf.domain.tensor import SPARSE, SPD, STRING, TensorSpec, is_whole, zero
 
 #: By how many powers of two magnitudes differ, the number of clusters, and the width of each as a share of the range.
 OCTAVES, CLUSTERS, WIDTH = 24, 8, 1e-3
+#: The least eigenvalue of a matrix that has large ones, of about four.
+LEAST_EIGENVALUE = 2.0**-8
 #: Up to which numbers are large, as a share of the one whose exponential is the largest of the type: a few have none.
 BEYOND = 1.1
 #: The share of elements that are at the edges of their type.
 EDGE_SHARE = 0.25
 #: Distributions whose values are drawn in other ways too; the others are what the case is about.
 OPEN = ("uniform", "normal")
+#: Distributions whose elements cannot take each other's places.
+IN_PLACE = (SPD, "sorted", "reversed")
 KINDS = (
     "plain", "magnitudes", "spike", "positive", "mixed", "sorted", "clustered", "constant_rows", "large", "edges",
 )  # fmt: skip
@@ -39,6 +43,8 @@ def kinds(spec: TensorSpec) -> tuple[str, ...]:
     >>> kinds(TensorSpec((4, 4), "int64", range=(0, 9)))
     ('plain', 'sorted', 'clustered', 'constant_rows')
     """
+    if spec.values == SPD and spec.elements:
+        return ("plain", "magnitudes")
     if spec.is_given or spec.values not in OPEN or spec.dtype == STRING or not spec.elements:
         return ("plain",)
     low, high = _bounds(spec)
@@ -186,6 +192,8 @@ def _definite(spec: TensorSpec, generator: np.random.Generator) -> Array:
 
 def _magnitudes(spec: TensorSpec, generator: np.random.Generator) -> Array:
     """Return numbers as many of which lie in each octave, of both signs where the range has them."""
+    if spec.values == SPD:
+        return _correlated(spec, generator)
     low, high = _bounds(spec)
     exponents = generator.random(spec.shape)
     least = _smallest_normal(spec.dtype)
@@ -197,6 +205,14 @@ def _magnitudes(spec: TensorSpec, generator: np.random.Generator) -> Array:
     near = max(near, far * 2.0**-OCTAVES, least)
     values = far * (near / far) ** exponents
     return np.clip(values if high > 0 else -values, low, high)
+
+
+def _correlated(spec: TensorSpec, generator: np.random.Generator) -> Array:
+    """Return symmetric positive definite matrices whose diagonals do not outweigh the rest."""
+    factors = generator.standard_normal(spec.shape)
+    products = factors @ np.swapaxes(factors, -1, -2) / spec.shape[-1]
+    least = max(LEAST_EIGENVALUE, 16 * roundoff(spec.dtype))
+    return (products + np.swapaxes(products, -1, -2)) / 2 + least * np.eye(spec.shape[-1])
 
 
 def _spike(spec: TensorSpec, generator: np.random.Generator) -> Array:

@@ -13,6 +13,9 @@ import numpy as np
 from opperf.child.judging.elements import Array, rounded, roundoff
 from opperf.child.judging.tolerance import Expected, difference
 
+#: Of the largest element: two results of the same values that are further apart are not those of one computation.
+UNSTEADY = 2.0**-6
+
 
 def passing(
     expected: Expected, inputs: Sequence[Array], other_results: Sequence[Array], half: Sequence[Array] | None = None
@@ -23,6 +26,15 @@ def passing(
     does not; all of them as numbers.
     """
     return tuple(name for name, values in _dummies(expected, inputs, other_results, half) if _passes(expected, values))
+
+
+def is_near(left: Array, right: Array) -> bool:
+    """Whether two results differ by no more than the order of sums, whatever their type, may make of them."""
+    left, right = (np.asarray(each, np.result_type(each, np.float64)) for each in (left, right))
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(left) & np.isfinite(right)
+        scale = np.max(np.abs(np.where(finite, left, 0)), initial=0.0)
+        return bool((np.abs(np.where(finite, left - right, 0)) <= UNSTEADY * scale).all())
 
 
 def _dummies(

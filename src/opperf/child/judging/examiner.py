@@ -19,6 +19,7 @@ from opperf.child.judging.sensitivity import Moves, count_terms, measure_drift, 
 from opperf.child.judging.slots import Area, Calls, bind_slot, bind_tensors, mixtures, one_call
 from opperf.child.judging.stand import check_numbers, outlined
 from opperf.child.judging.symptoms import PLAIN, Mistake, symptom
+from opperf.child.judging.ties import are_tied
 from opperf.child.judging.tolerance import Difference, Expected, difference, roughly, settle, settle_least
 from opperf.child.worker.inputs import of_elements
 from opperf.domain.backend import Backend, HostValue
@@ -38,12 +39,13 @@ FIRST_SLOTS = 4
 MOST_OTHERS = 64
 #: How many earlier inputs of a slot are mixed with its own, to tell a result that remembers some of them.
 FEW_EARLIER = 3
-#: Of the largest element: two results of the same values that are further apart are not those of one computation.
-UNSTEADY = 2.0**-6
 #: What the inputs of a slot are called that are those of another but for a few elements, and how many.
 VARY, FEW_CHANGED = "vary", 3
 #: Values beyond those that somebody has declared: not every reference takes them.
 LARGE = "large"
+#: Values of which gross errors alone count: those, and such as the order of a sum decides about, where terms are alike,
+#: sorted, or cancel each other.
+ROUGH = {LARGE, "mixed", "sorted", "clustered", "constant_rows"}
 
 
 @dataclass
@@ -51,11 +53,10 @@ class Sheet:
     """What is right of a slot: what the reference returns, and, once that was not enough to tell, more.
 
     `truth` is what it returns in float64, and `least` are bounds that hold whatever the inputs' roundoff does. A sum of
-    its terms may `drift` by so many units. Where it `is_rough`, gross errors alone count: nobody declared such values.
+    its terms may `drift` by so many units.
     """
 
     own: Sequence[HostValue]
-    is_rough: bool = False
     truth: Sequence[Array] = ()
     drift: float = 0.0
     least: Expected | None = None
@@ -96,6 +97,10 @@ class Examiner:
         self._generator = np.random.default_rng(int.from_bytes(os.urandom(16), "little"))
         self._calls: dict[int, Callable[[], Any]] = {}
         self._sheets: dict[int, Sheet] = {}
+        self._ways = {kind for spec in self._specs for kind in draws.kinds(spec)} | {VARY}
+        #: How the values of each slot were drawn, and those of what is constant.
+        self._kinds: dict[int, str] = {}
+        self._constant_kind = request.kind if request.geometry.constant else ""
         #: The bytes that lay in the first slots, last first.
         self._before: dict[int, list[list[bytes]]] = {}
         self._remembered = 0
@@ -132,19 +137,20 @@ class Examiner:
     def _fill(self, slot: int, kind: str) -> None:
         """Write values into a slot; plain ones where the reference makes no finite numbers of large ones."""
         drawn_values = self._own_values()
-        near = self._generator.integers(min(FIRST_SLOTS, self._area.geometry.slots)) if kind == VARY else 0
+        kind = kind if drawn_values is None and kind in self._ways else "plain"
+        near = int(self._generator.integers(min(FIRST_SLOTS, self._area.geometry.slots))) if kind == VARY else 0
+        self._kinds[slot] = self._kinds[near] if kind == VARY else kind
         for i, spec in enumerate(self._specs):
             if i in self._area.geometry.constant:
                 continue
             if drawn_values is not None:
                 self._write(slot, i, drawn_values[i])
             else:
-                values = self._near_copy(int(near), i, spec) if kind == VARY else self._values_of(spec, kind)
+                values = self._near_copy(near, i, spec) if kind == VARY else self._values_of(spec, kind)
                 self._write(slot, i, values)
-        if kind == LARGE and drawn_values is None and any(LARGE in draws.kinds(spec) for spec in self._specs):
+        if kind == LARGE:
             with suppress(Exception):  # there may be no result for them
                 if all(np.isfinite(one).all() for one in self._sheet(slot).values):
-                    self._sheets[slot].is_rough = True
                     return
             self._sheets.pop(slot, None)
             self._fill(slot, "plain")
@@ -165,7 +171,8 @@ class Examiner:
     def _near_copy(self, slot: int, place: int, spec: TensorSpec) -> Array:
         """Return the content of a slot but for a few elements: what looks at some to tell inputs apart is fooled."""
         stored = np.frombuffer(self._area.part(slot, place, spec), storage(spec.dtype))
-        return draws.vary(stored, self._generator, FEW_CHANGED) if spec.literal is None else stored
+        is_free = spec.literal is None and spec.values not in draws.IN_PLACE
+        return draws.vary(stored, self._generator, FEW_CHANGED) if is_free else stored
 
     def _contents(self, slot: int) -> list[bytes]:
         """Return the bytes of the tensors of a slot."""
@@ -242,7 +249,7 @@ class Examiner:
             terms = self._terms[self._trial.case.id]
             every = Moves(tuple(sheet.truth), tuple(moves), tuple(roundoffs), terms, sheet.drift)
             expected = settle(every, sheet.values, sheet.dtypes)
-            sheet.expected = roughly(expected) if sheet.is_rough else expected
+            sheet.expected = roughly(expected) if ROUGH & {self._kinds[slot], self._constant_kind} else expected
         return sheet.expected
 
     def try_dummies(self) -> replies.Passing:
@@ -255,8 +262,9 @@ class Examiner:
         first, again = (self._values(self._own(0)) for _ in range(2))
         # What draws numbers in double precision too allows for anything: so results are held against each other.
         steady = not any(difference(one, expected, place) for place, one in enumerate(again))
-        steady = steady and all(map(_is_near, first, again))
-        return replies.Passing(dummies.passing(expected, arrays, other_values, half), steady)
+        steady = steady and all(map(dummies.is_near, first, again))
+        alike = [one.shape for one in other_values] == [one.shape for one in self._sheet(0).values]
+        return replies.Passing(dummies.passing(expected, arrays, other_values, half), steady, alike)
 
     def _exact_or(self, computed: list[Array]) -> Callable[[Sequence[Array]], Sequence[Array]]:
         """Return a computation in double precision; where the reference cannot, its own results are all there is."""
@@ -290,10 +298,13 @@ class Examiner:
             return replies.Inspection()
         values = [decode(result, shape, dtype) for result, (_, shape, dtype) in zip(results, sheet.own)]
         least = self._with_truth(slot).least
-        if least is not None and _first_wrong(values, least) is None:
+        if least is not None and not any(_wrong(values, least)):
             return replies.Inspection()
-        wrong = _first_wrong(values, self._expectation(slot))
-        return replies.Inspection() if wrong is None else self._diagnose(slot, wrong.place, values[wrong.place], wrong)
+        for wrong in _wrong(values, self._expectation(slot)):
+            result, right = values[wrong.place], sheet.values[wrong.place]
+            if not are_tied(result, right, self._arrays(slot), self._specs):
+                return self._diagnose(slot, wrong.place, result, wrong)
+        return replies.Inspection()
 
     def _read(self, outlines: Sequence[replies.Outlined]) -> Iterator[bytes]:
         start = 0
@@ -360,19 +371,11 @@ class Examiner:
         return False
 
 
-def _first_wrong(values: Sequence[Array], expected: Expected) -> Difference | None:
-    """Return the worst element of the first tensor that has a wrong one."""
-    every = (difference(one, expected, place) for place, one in enumerate(values))
-    return next((wrong for wrong in every if wrong is not None), None)
-
-
-def _is_near(left: Array, right: Array) -> bool:
-    """Whether two results differ by no more than the order of sums, whatever their type, may make of them."""
-    left, right = (np.asarray(each, np.result_type(each, np.float64)) for each in (left, right))
-    with np.errstate(all="ignore"):
-        finite = np.isfinite(left) & np.isfinite(right)
-        scale = np.max(np.abs(np.where(finite, left, 0)), initial=0.0)
-        return bool((np.abs(np.where(finite, left - right, 0)) <= UNSTEADY * scale).all())
+def _wrong(values: Sequence[Array], expected: Expected) -> Iterator[Difference]:
+    """Yield the worst element of each tensor that has a wrong one."""
+    for place, one in enumerate(values):
+        if (wrong := difference(one, expected, place)) is not None:
+            yield wrong
 
 
 def _number(value: Any) -> object:

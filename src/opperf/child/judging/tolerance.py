@@ -41,7 +41,9 @@ QUANTILE = 0.999
 #: How many times an error of the reference's own is allowed: everywhere, where it is usual, else at that element.
 TIMES_OWN = 2.0
 #: Sums have units that rows and columns share, at least this part of what they would be.
-LEAST_SHARE = 0.4
+LEAST_SHARE = 0.8
+#: How many bounds a gross error is: a sum in lanes of a vector, each of which had terms of one sign, was off by 2.4.
+TIMES_ROUGH = 8.0
 #: By how many of its last places roundoffs of the inputs move an element far.
 FAR = 50.0
 
@@ -125,7 +127,8 @@ def roughly(expected: Expected) -> Expected:
     """Widen bounds to where gross errors alone count: those that are some beside the largest element too."""
     bounds = []
     for values, bound, dtype in zip(expected.values, expected.bounds, expected.dtypes):
-        bounds.append(np.maximum(bound, FLOOR_ANY * roundoff(dtype) * finite_size(values).max(initial=0.0)))
+        least = FLOOR_ANY * roundoff(dtype) * finite_size(values).max(initial=0.0)
+        bounds.append(np.maximum(TIMES_ROUGH * bound, least))
     return Expected(expected.values, tuple(bounds), expected.dtypes)
 
 

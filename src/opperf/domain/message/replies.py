@@ -238,8 +238,10 @@ class Inspection(Exact):
 class Passing(Exact):
     """The results that nobody has computed and that would be taken for right, in words.
 
-    Of a reference that is not `steady` its own result is not taken for right the second time.
+    Of a reference that is not `steady` its own result is not taken for right the second time. Results are `alike` where
+    those of other values have the same shapes.
     """
 
     dummies: tuple[str, ...]
     steady: bool
+    alike: bool = True

@@ -68,7 +68,7 @@ def test_all_values_of_a_range_of_whole_numbers_are_drawn(generator: np.random.G
         (TensorSpec((4,), range=(0.5, 2.0)), ("plain", "magnitudes", "sorted", "clustered", "constant_rows")),
         (TensorSpec((4,), "int32"), ("plain", "sorted", "clustered", "constant_rows")),
         (TensorSpec((4,), "bool"), ("plain", "sorted", "constant_rows")),
-        (TensorSpec((2, 2), values="spd"), ("plain",)),
+        (TensorSpec((2, 2), values="spd"), ("plain", "magnitudes")),
         (TensorSpec((2,), literal=(1, 2)), ("plain",)),
         (TensorSpec((2,), values="sorted"), ("plain",)),
         (TensorSpec((0,)), ("plain",)),
@@ -159,6 +159,17 @@ def test_what_a_tensor_says_of_its_values_is_drawn(
     spec: TensorSpec, check: Any, generator: np.random.Generator
 ) -> None:
     assert check(numbers(spec, "plain", generator))
+
+
+def test_no_diagonal_outweighs_the_rest_of_a_matrix_in_the_harder_way(generator: np.random.Generator) -> None:
+    def check(dtype: str) -> None:
+        matrices = numbers(TensorSpec((2, 64, 64), dtype, values="spd"), "magnitudes", generator)
+        assert (matrices == np.swapaxes(matrices, -1, -2)).all()
+        least, *_, most = np.sort(np.linalg.eigvalsh(matrices).ravel())
+        assert 0 < 50 * least < most
+        assert (np.abs(matrices).sum(-1) > 2 * np.abs(np.diagonal(matrices, axis1=-2, axis2=-1))).all()
+
+    check_each(["float16", "bfloat16", "float32", "float64", "complex64"], check)
 
 
 def test_a_near_copy_differs_in_a_few_places(generator: np.random.Generator) -> None:

@@ -253,8 +253,12 @@ class TorchBackend(Backend):
         return tensor.to(self.device, copy=True)
 
     def address(self, tensor: Any) -> int:
-        """Return where the elements lie."""
-        return int(tensor.data_ptr())
+        """Return where the elements lie; those of some tensors are to be conjugated or negated by who reads them."""
+        return 0 if tensor.is_conj() or tensor.is_neg() else int(tensor.data_ptr())
+
+    def resolved(self, tensor: Any) -> Any:
+        """Return a tensor whose elements are conjugated and negated."""
+        return tensor.resolve_conj().resolve_neg()
 
     def byte_strides(self, tensor: Any) -> Sequence[int]:
         """Return the strides, which PyTorch counts in elements."""
