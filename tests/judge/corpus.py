@@ -110,6 +110,7 @@ TORCH = "torch"
 
 REPLAYS = (
     Way("by_id", 19, causes=("replays",)),
+    Way("views_by_id", 19, causes=("replays",), fools="right"),
     Way("by_address", 20, causes=("replays",)),
     Way("by_hash_of_elements", 22, causes=("replays",), verdicts=NOT_FASTER),
     Way("by_sum", 22, causes=("replays",), verdicts=NOT_FASTER),

@@ -36,6 +36,7 @@ class Desk:
 
     def _answer(self, request: object) -> Any:
         if isinstance(request, requests.Stand):
+            self._stand = None  # what goes with it leaves its ids to the new one's tensors
             self._stand = Stand(self._backend, self._names, request)
             return replies.Agreement()
         if isinstance(request, requests.Examine):

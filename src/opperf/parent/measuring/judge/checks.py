@@ -25,6 +25,7 @@ from opperf.parent.measuring.judge.failing import (
     failing_at_first,
     failure_of,
     inspect,
+    layout_remarks,
     with_slug,
 )
 from opperf.parent.measuring.judge.seat import Seat
@@ -132,6 +133,8 @@ class Checks:
                 self._check(seat, trial, stage, reach)
                 if not is_other:
                     reach(stage.name)
+                if stage.name == "size" and not stage.harder:
+                    remarks.extend(layout_remarks(self._bench, seat))
             except OpperfError as error:
                 failing = failure_of(error, stage.name, stage.case)
                 fails = failing.evidence.slug == "fails"
@@ -157,6 +160,8 @@ class Checks:
         calls = 0
         for turn, start in enumerate(range(0, len(KINDS), len(slots))):
             kinds = [KINDS[(start + i) % len(KINDS)] for i in slots]
+            if turn == 1 and bench.problem is None:  # of a model there would be another one
+                seat.take(replace(trial, case=stage.case), bench.geometry)
             seat.line_up(slots)
             bench.draw(slots, kinds)
             turned = seat.go()

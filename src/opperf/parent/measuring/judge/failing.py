@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle, pairwise
 from pathlib import Path
@@ -105,6 +105,15 @@ def check_outlines(bench: Bench, seat: Seat, stage: str) -> None:
         if overlaps(outline) and not overlaps(expected):
             steps = f"tensor {place} lies with strides of {list(outline.strides)} bytes"
             raise failing("outputs_share_memory", f"{steps}: elements share memory, and none of the reference do")
+
+
+def layout_remarks(bench: Bench, seat: Seat) -> Iterator[Evidence]:
+    """Yield a remark on each tensor of a result whose elements lie in another order than the reference's."""
+    for place, (outline, expected) in enumerate(zip(seat.outlines, bench.outlines)):
+        mine, its = ([step for step, size in zip(one.strides, one.shape) if size > 1] for one in (outline, expected))
+        if mine != its:
+            text = f"tensor {place} lies with strides of {mine} bytes, and of {its} in the reference"
+            yield Evidence("other_layout", f"{text}: the next operator may pay for that", "size", bench.case)
 
 
 def check_places(bench: Bench, seat: Seat, turned: Turned, stage: str) -> None:

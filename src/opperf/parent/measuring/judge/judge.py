@@ -35,7 +35,7 @@ from opperf.parent.measuring.judge.checks import Checks
 from opperf.parent.measuring.judge.failing import Failing, failure_of, missing_file, verdict_of
 from opperf.parent.measuring.judge.match import Log, starter
 from opperf.parent.measuring.judge.quiet import Quiet
-from opperf.parent.measuring.judge.turns import saves_little, tells_little
+from opperf.parent.measuring.judge.turns import saves_little, surely_above, tells_little
 from opperf.parent.measuring.judge.what_ran import what_ran
 from opperf.parent.measuring.progress import Progress, Silent
 from opperf.parent.workers.pair_cpus import shared_cpus
@@ -47,7 +47,7 @@ MOST_SLOWED = 1.5
 #: And from where on it has to be faster than the reference was alone, too.
 SOME_SLOWED = 1.2
 #: A candidate is not believed that saves less than this share of what it does in many calls where they come one by one,
-#: or, as logarithms go, where all are alike, or in the typical round.
+#: or, as logarithms go, where all are alike, in the typical round, or before either has met the other.
 MOST_LONE = 0.5
 #: Calls that take so long, in seconds, gain little by being computed together.
 SHORT_CALL = 100e-6
@@ -316,6 +316,9 @@ def doubt_of(verdict: Verdict, speeds: tuple[Speed | None, Speed | None], log: L
     slowed = median(log.slowed) if len(log.slowed) >= LEAST_PAIRS else 1.0
     if slowed > max(SOME_SLOWED, 1 / verdict.ratio):
         return f"no faster than the reference before it was loaded: since then, that took {slowed:.2g} times as long"
+    if surely_above(log.alone, MOST_LONE * math.log(verdict.ratio)):
+        apart = format_factor(math.exp(-sum(log.alone) / len(log.alone)))
+        return f"{apart} times as fast in turns of either without the other: beside it, the reference is slower"
     if log.typical and median(log.typical) > MOST_LONE * math.log(verdict.ratio):
         return "faster in rounds that nothing disturbed, and not in all: which ones are disturbed may be its own doing"
     return ""

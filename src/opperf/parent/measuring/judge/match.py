@@ -9,7 +9,7 @@ time is what a long turn takes beyond a short one: by CPU time where calls only 
 comes between the two turns as time of the calls.
 
 Whoever is asked for many calls has the inputs of all of them from the first one on, and may compute them together. So
-a few turns show what one more call takes.
+a few turns show what a single call takes.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import field
-from statistics import median
 
 from opperf.domain.dataclass import dataclass
 from opperf.domain.errors import OpperfError
@@ -39,6 +38,7 @@ from opperf.parent.measuring.judge.turns import (
     Hopeless,
     Savings,
     beyond,
+    cost,
     cpus,
     goes_on,
     hopeless,
@@ -61,7 +61,7 @@ MOST_CALLS, MOST_HOT = 1024, 8192
 LEAD_SECONDS, HOT_SECONDS, LEAST_LEAD = 0.008, 0.008, 3
 #: Bytes of the inputs of a turn, up to which they are all as near to the CPU as those of a hot one.
 CACHED = 1 << 19
-#: Rounds of a pair that show what one more call takes behind so many on values that are known.
+#: Rounds of a pair that show what a single call takes, after a turn of so many on values that are known.
 LONE_ROUNDS, KNOWN_CALLS = 40, 3
 #: Calls of a round that are inspected, chosen when it is over.
 INSPECTED = 2
@@ -83,10 +83,10 @@ class Log:
     """What the matches of one candidate have shown beside the ratios of the ring.
 
     `slowed`: by how many times the reference took longer beside it than before it was loaded, by pair. `typical` are
-    log-ratios of candidate and reference by pair, of all rounds, whichever were disturbed, and `savings` what it saves
-    of one more call, in pairs that it seems faster in. `in_cache`, all that a turn reads stays near the CPU. `looked`
-    is when the first of them had its first rounds, by `time.monotonic`; `hopeless` what they showed of a candidate that
-    no further pair can make any better.
+    log-ratios of candidate and reference by pair, of all rounds, whichever were disturbed, `alone` those of turns of
+    either without the other, and `savings` what a single call saves, in pairs that it seems faster in. `in_cache`, all
+    that a turn reads stays near the CPU. `looked` is when the first of them had its first rounds, by `time.monotonic`;
+    `hopeless` what they showed of a candidate that no further pair can make any better.
     """
 
     hot: list[PairValue] = field(default_factory=list)
@@ -95,6 +95,7 @@ class Log:
     savings: list[Savings] = field(default_factory=list)
     in_cache: bool = False
     typical: list[float] = field(default_factory=list)
+    alone: list[float] = field(default_factory=list)
     looked: float | None = None
     hopeless: Speed | None = None
 
@@ -176,8 +177,10 @@ class Match(Pair):
         candidate = self._seconds_of_a_call(1)
         if candidate > HOPELESS * seconds and self._log.looked is None:
             self._look_early(max(1, min(calls, math.ceil(TURN_SECONDS / (candidate / HOPELESS)))))
-        self._warm_up(1, calls)
+        alone_too = self._warm_up(1, calls)
         empty = self._empty(range(calls))
+        if alone is not None and alone_too is not None:
+            self._log.alone.append(empty.log_ratio(alone, alone_too, on_cpu=self._on_cpu))
         ring, hot = list[Round](), list[Round]()
         every: list[tuple[Turned, Turned]] = []
         rounds_hot = hot_rounds(seconds, self._log.hot, by_cpu=self._is_one_cpu)
@@ -201,7 +204,7 @@ class Match(Pair):
         # Where pairs show no more than half of what a verdict asks for, nobody asks for the reason of it.
         if calls > 1 and min(typical(ring), self._value(ring).log_ratio or 0.0) < -self._band / 2:
             self._log.savings.append(self._lone())
-        beside = self._cost(turned.sample for turned, _ in every)
+        beside = cost([turned.sample for turned, _ in every], on_cpu=self._on_cpu)
         if beside is not None and alone is not None:
             self._log.slowed.append(beside / alone)
         return ring, hot
@@ -224,19 +227,24 @@ class Match(Pair):
         return has_changed
 
     def _lone(self) -> Savings:
-        """Time what one more call takes either side, on values of its own."""
-        every: list[tuple[Round, Round]] = []
-        for _ in range(LONE_ROUNDS):
+        """Time what a single call takes either side, beyond a turn of none."""
+        rounds = [{calls: self._round(self._lone_turns(calls)) for calls in self._order()} for _ in range(LONE_ROUNDS)]
+        return savings([(one[0], one[1]) for one in rounds], by_cpu=self._is_one_cpu)
+
+    def _lone_turns(self, calls: int) -> tuple[Turned, Turned]:
+        """Let both make a call or none, after others that warm them up, on values that are drawn behind those."""
+        turns: dict[int, Turned] = {}
+        for place in self._order():
             earlier, fresh = self._random.sample(range(self._bench.geometry.slots), 2)
-            rounds: dict[int, Round] = {}
-            for more in self._random.sample((0, 1), 2):
-                slots = (earlier,) * KNOWN_CALLS + (fresh,) * more
-                turns = self._turn(slots, ((fresh,), ("plain",)))  # for either, so that both find the same caches
-                rounds[more] = self._round(turns)
-                if more:
-                    inspect(self._bench, self._on(1), turns[1], KNOWN_CALLS, fresh, "timed", len(slots))
-            every.append((rounds[0], rounds[1]))
-        return savings(every, by_cpu=self._is_one_cpu)
+            seat = self._on(place)
+            seat.line_up((earlier,) * KNOWN_CALLS)
+            self._go(place)
+            seat.line_up((fresh,) * calls)
+            self._bench.draw((fresh,), ("plain",))  # in either case, so that both find the same caches
+            turns[place] = self._go(place)
+            if calls and place == 1:
+                inspect(self._bench, seat, turns[1], 0, fresh, "timed", calls)
+        return turns[0], turns[1]
 
     def _round(self, turns: tuple[Turned, Turned], empty: Empty = NOTHING) -> Round:
         return round_of(turns, empty, max(side.threads for side in self._sides) if self._on_cpu else None)
@@ -277,19 +285,21 @@ class Match(Pair):
         """Return the cost of a turn of one of them alone, in nanoseconds: the reference's is no other's affair."""
         seat = self._on(place)
         samples = []
-        for _ in range(WARM_TURNS):
+        for number in range(WARM_TURNS):
             slots = self._random.sample(range(self._bench.geometry.slots), calls)
             seat.line_up(slots)
             self._bench.draw(slots, ["plain"] * calls)
-            samples.append(self._go(place).sample)
-        return self._cost(samples)
+            turned = self._go(place)
+            samples.append(turned.sample)
+            if place == 1:
+                self._inspect_some(turned, slots, number)
+        return cost(samples, on_cpu=self._on_cpu)
 
-    def _cost(self, samples: Iterable[Sample]) -> float | None:
-        """Return the time of a turn that both sides share: CPU time, on a device that of turns left alone, if any."""
-        if self._on_cpu:
-            return max(1.0, median(sample.cpu_ns for sample in samples))
-        clean = [sample.wall_ns for sample in samples if sample.clean]
-        return max(1.0, median(clean)) if clean else None
+    def _inspect_some(self, turned: Turned, slots: Sequence[int], number: int) -> None:
+        """Inspect a few results of a turn of the candidate, its `number` of such turns."""
+        for place in self._random.sample(range(len(slots)), min(INSPECTED, len(slots))):
+            inspect(self._bench, self._on(1), turned, place, slots[place], "timed", number * len(slots) + place + 1)
+        check_places(self._bench, self._on(1), turned, "timed")
 
     def _on(self, place: int) -> Seat:
         """Return a stand, as the one whose turn it is."""
@@ -321,9 +331,7 @@ class Match(Pair):
         for _ in range(EMPTY_TURNS):
             seat.line_up(slots, empty=True)
             samples.append(self._go(0).sample)
-        clean = [sample.wall_ns for sample in samples if sample.clean]
-        wall = median(clean) if clean else min(sample.wall_ns for sample in samples)
-        return Empty(int(wall), int(median(sample.cpu_ns for sample in samples)))
+        return Empty.of(samples)
 
     def _order(self) -> list[int]:
         return self._random.sample((0, 1), 2)
@@ -332,10 +340,7 @@ class Match(Pair):
         """Let both make a call on each slot, and inspect some of the candidate's."""
         kinds = [self._random.choice(HARDER) if self._random.randrange(ONE_IN) == 0 else "plain" for _ in slots]
         turns = self._turn(slots, (slots, kinds))
-        candidate = self._on(1)
-        for place in self._random.sample(range(len(slots)), min(INSPECTED, len(slots))):
-            inspect(self._bench, candidate, turns[1], place, slots[place], "timed", number * len(slots) + place + 1)
-        check_places(self._bench, candidate, turns[1], "timed")
+        self._inspect_some(turns[1], slots, number)
         return turns
 
     def _turn(

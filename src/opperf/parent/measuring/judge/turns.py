@@ -48,9 +48,29 @@ class Empty:
     wall_ns: int
     cpu_ns: int
 
+    @staticmethod
+    def of(samples: Sequence[Sample]) -> Empty:
+        """Sum up turns: the clock counts in those that nothing disturbed, or in the shortest."""
+        clean = [sample.wall_ns for sample in samples if sample.clean]
+        wall = median(clean) if clean else min(sample.wall_ns for sample in samples)
+        return Empty(int(wall), int(median(sample.cpu_ns for sample in samples)))
+
+    def log_ratio(self, base: float, new: float, *, on_cpu: bool) -> float:
+        """Return the log-ratio of two costs of a turn without this."""
+        base, new = (max(1.0, one - (self.cpu_ns if on_cpu else self.wall_ns)) for one in (base, new))
+        return math.log(new / base)
+
 
 #: A turn that is taken as it is.
 NOTHING = Empty(0, 0)
+
+
+def cost(samples: Sequence[Sample], *, on_cpu: bool) -> float | None:
+    """Return the time of a turn that both sides share: CPU time, on a device that of turns left alone, if any."""
+    if on_cpu:
+        return max(1.0, median(sample.cpu_ns for sample in samples))
+    clean = [sample.wall_ns for sample in samples if sample.clean]
+    return max(1.0, median(clean)) if clean else None
 
 
 def goes_on(rounds: Sequence[Round], seconds: float, patience: Patience) -> bool:
@@ -142,6 +162,15 @@ def saves_little(pairs: Sequence[Savings], expected: float) -> bool:
         return False
     test = paired_test([max(-expected, pair.centre) for pair in pairs])
     return not tells_little(pairs, expected) and test.interval()[1] < expected
+
+
+def surely_above(log_ratios: Sequence[float], least: float) -> bool:
+    """Whether log-ratios of three pairs or more say as surely as a verdict that the ratio is above this.
+
+    >>> surely_above([0.0, 0.01, -0.01], -0.05), surely_above([0.0, 0.1, -0.1], -0.05), surely_above([0.0], -0.05)
+    (True, False, False)
+    """
+    return len(log_ratios) >= LEAST_PAIRS and paired_test(log_ratios).interval()[0] > least
 
 
 def tells_little(pairs: Sequence[Savings], expected: float) -> bool:

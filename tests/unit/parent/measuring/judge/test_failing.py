@@ -23,6 +23,7 @@ from opperf.parent.measuring.judge.failing import (
     check_outlines,
     check_places,
     inspect,
+    layout_remarks,
     missing_file,
 )
 from opperf.parent.measuring.judge.judge import doubt_of
@@ -89,7 +90,7 @@ def refusing(*sizes: str, dies: bool = False) -> tuple[Any, Any, list[str]]:
             seat.worker.alive = not dies
             raise Failing(Evidence("fails", f"no {stage.name}", stage.name, stage.case))
 
-    return check, SimpleNamespace(worker=SimpleNamespace(alive=True)), asked
+    return check, SimpleNamespace(worker=SimpleNamespace(alive=True), outlines=()), asked
 
 
 def check_all(seat: Any, stages: Sequence[Stage] = STAGES) -> list[Evidence]:
@@ -190,8 +191,9 @@ def doubt(
     ratio: float,
     savings: list[float],
     typical: list[float],
-    slowed: float = 1.0,
+    alone: Sequence[float] = (),
     *,
+    slowed: float = 1.0,
     unknown: float = 800.0,
     reference: float = 20e-6,
 ) -> str:
@@ -199,7 +201,7 @@ def doubt(
     verdict = Verdict("faster", ratio, (ratio / 1.01, ratio * 1.01), "", 5)
     ring = Speed(reference * ratio, reference, 1 / ratio, (1 / ratio, 1 / ratio))
     pairs = [Savings(centre, centre + unknown) for centre in savings]
-    return doubt_of(verdict, (ring, None), Log(savings=pairs, typical=typical, slowed=[slowed] * 3))
+    return doubt_of(verdict, (ring, None), Log(savings=pairs, typical=typical, alone=[*alone], slowed=[slowed] * 3))
 
 
 def test_who_is_faster_with_many_calls_at_once_alone_is_not_faster() -> None:
@@ -244,3 +246,20 @@ def test_who_slows_the_reference_has_to_be_faster_than_that_was_alone() -> None:
     assert "since then, that took 1.3 times as long" in doubt(0.8, [], [-0.2] * 5, slowed=1.3)
     assert not doubt(0.5, [], [-0.7] * 5, slowed=1.3)
     assert not doubt(0.9, [], [-0.1] * 5, slowed=1.15)  # caches are shared
+
+
+def test_who_slows_the_reference_has_to_be_faster_where_either_is_alone_too() -> None:
+    alone = [0.01, -0.02, -0.01, 0.0, 0.01]
+    assert "times as fast in turns of either without the other" in doubt(0.9, [], [-0.1] * 5, alone)
+    assert not doubt(0.9, [], [-0.1] * 5, [-0.09, -0.1, -0.08])
+    assert not doubt(0.9, [], [-0.1] * 5, [-0.2, 0.2, 0.01])  # nobody knows
+    assert not doubt(0.9, [], [-0.1] * 5, [0.0, 0.0])  # two pairs are no verdict
+
+
+def test_a_result_in_another_order_than_the_reference_s_is_remarked() -> None:
+    column = Outlined(PLAIN.shape, PLAIN.dtype, (4, 1024))
+    (remark,) = layout_remarks(bench(PLAIN), seat(column))
+    told = "tensor 0 lies with strides of [4, 1024] bytes, and of [2048, 4] in the reference"
+    assert (remark.slug, remark.message.partition(":")[0]) == ("other_layout", told)
+    thin = [Outlined((1, 512), "float32", (step, 4)) for step in (2048, 4)]  # no step leads along the first axis
+    assert not [*layout_remarks(bench(PLAIN, thin[0]), seat(PLAIN, thin[1]))]
