@@ -351,6 +351,10 @@ class Backend(ABC):
         """Return where the first element of a tensor lies; 0 where what lies there is still to be changed."""
         raise self.no_sharing()
 
+    def addresses(self, results: Sequence[Any]) -> Sequence[int]:
+        """Return `address` of results that are plain tensors, in as little time as it takes; none for any other."""
+        return ()
+
     def resolved(self, tensor: Any) -> Any:
         """Return a tensor whose elements lie in memory as they are: itself, or a copy where it says how they change."""
         return tensor

@@ -7,6 +7,7 @@ say is that its calls are done: the parent reads what they returned out of the p
 from __future__ import annotations
 
 import gc
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import repeat
@@ -81,10 +82,11 @@ class Stand:
         return replies.Agreement()
 
     def _tell_places(self, results: list[Any]) -> None:
-        answers, count = self._answers, 0
-        for count, address in enumerate(self._addresses(results), 1):
-            answers[count] = address
-        answers[0] = count
+        # Each step in here is one that who patches this process can leave out.
+        plain = self._backend.addresses(results) if self._carrier is None else ()
+        places = array("Q", plain or self._addresses(results))
+        self._answers[1 : len(places) + 1] = memoryview(places)
+        self._answers[0] = len(places)
 
     def _addresses(self, results: list[Any]) -> Iterator[int]:
         if self._carrier is not None:
