@@ -437,6 +437,14 @@ HONEST = (
     Way("idle_thread", verdicts=SAME, fools="right"),
     Way("temporary_files", verdicts=RIGHT, fools="right"),
     Way("only_its_size", verdicts=SAME, fools="right"),
+    Way(
+        "conjugated_lazily",
+        reference="conjugated",
+        inputs=("x=64x64:complex64",),
+        verdicts=RIGHT,
+        fools="right",
+        framework=TORCH,
+    ),
     Way("asks_for_leave_to_write", verdicts=RIGHT, fools="right"),
 )
 
