@@ -254,6 +254,8 @@ class Judge:
         ring, hot = _speed(contest.decisive, verdict), _speed(log.hot)
         if doubt := contest.failure or doubt_of(verdict, (ring, hot), log):
             verdict = replace(verdict, verdict="inconclusive", reason=doubt)
+        elif verdict.settle:
+            verdict = replace(verdict, reason=with_advice(verdict.reason, verdict.settle))
         judged = self._judged(candidate, verdict.verdict, verdict.reason, remarks)
         judged = replace(judged, ring=ring, hot=hot, judged_by="ring", pairs=contest.pairs)
         floor = self._floor()
@@ -288,6 +290,15 @@ class Judge:
             problem=self._bench.problem.notes if self._bench.problem else (),
             workload=self._bench.problem.workload if self._bench.problem else {},
         )
+
+
+def with_advice(reason: str, advice: str) -> str:
+    """Add to the reason of an open verdict what would decide it; a judge has no `--settle`, and begins with more pairs.
+
+    >>> with_advice("the interval is wider than ±2%", "about 14 pairs instead of 12: `--settle --max-pairs 14`")
+    'the interval is wider than ±2%; about 14 pairs instead of 12: `--pairs 14`'
+    """
+    return f"{reason}; {advice.replace('--settle --max-pairs', '--pairs')}"
 
 
 def doubt_of(verdict: Verdict, speeds: tuple[Speed | None, Speed | None], log: Log) -> str:
