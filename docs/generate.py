@@ -337,7 +337,7 @@ def benchmark(name: str) -> str:
     script, *options = re.split(OPTION, name)
     if not (ROOT / "benchmarks" / f"{script}.py").exists():
         script, _, part = script.rpartition("_")
-        if f'publish("{name}"' in (ROOT / "benchmarks" / f"{script}.py").read_text():
+        if re.search(rf'publish\([^)]*"{name}"', (ROOT / "benchmarks" / f"{script}.py").read_text()):
             return " ".join([f"{script}.py {part}", *(f"--{option}" for option in options)])
         options = [f"name {name}"]
     return " ".join([f"{script}.py", *(f"--{option}" for option in options)])
