@@ -130,7 +130,7 @@ def test_the_journal_of_another_search_is_an_error_and_overwrites_nothing(tmp_pa
     done = invoke(*EXPLORE, *NARROW, "--resume", other, "--output", file)
     assert (done.code, done.out) == (2, "")
     assert f"`--resume {other}`: the journal of another search" in done.err
-    assert "hint: name the same operators and inputs, or leave it out" in done.err
+    assert "hint: name the same operators, inputs and sides, or leave it out" in done.err
     assert own.read_text() == "[]\n"
 
 
