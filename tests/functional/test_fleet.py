@@ -174,6 +174,8 @@ def test_conditions_choose_nodes(opperf: Opperf, fleet: Callable[..., InProcess]
     done = opperf(*RUN, *ON, "--where", "cpu=amd epyc*", "--output", "run.json")
     assert done.code == 0, done.err
     assert {name for _, name in places(here / "run.json")} == {"n0"}
+    refusal = opperf(*RUN, *ON, "--where", "gpu=H999", "--replicate", 1)
+    assert (refusal.code, "no node of the fleet can be used" in refusal.err) == (3, True)
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,14 @@
-"""Three nodes of Ray on this machine, until stdin ends; the first line of stdout is the address."""
+"""The two nodes of Ray that the example starts, until stdin ends; the first line of stdout names them as a fleet."""
 
 import os
 import sys
+from pathlib import Path
+from runpy import run_path
 
-os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0"}
+# No process is started ahead for a driver: what opperf starts needs its files.
+os.environ |= {"RAY_DEDUP_LOGS": "0", "RAY_prestart_worker_first_driver": "0"}
 
-from ray.cluster_utils import Cluster
-
-# Without what nobody reads, whose processes take half the CPU time of a start.
-head = {"num_cpus": 1, "include_log_monitor": False, "include_dashboard": False}
-cluster = Cluster(initialize_head=True, head_node_args=head)
-for _ in range(2):
-    cluster.add_node(num_cpus=1, include_log_monitor=False)
-print(cluster.address, flush=True)
-sys.stdin.read()
-cluster.shutdown()  # type: ignore[no-untyped-call]  # as Ray has it
+example = run_path(str(Path(__file__).resolve().parents[2] / "examples" / "fleet.py"))
+with example["two_nodes"]() as fleet:
+    print(fleet, flush=True)
+    sys.stdin.read()
