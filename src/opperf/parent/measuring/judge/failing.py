@@ -12,7 +12,7 @@ from pathlib import Path
 from opperf.domain.case import Case
 from opperf.domain.errors import OperatorFailure, OpperfError, WorkerFailure
 from opperf.domain.judging import PAGE, bytes_of, extent, overlaps
-from opperf.domain.message.replies import Inspection
+from opperf.domain.message.replies import Inspection, Outlined
 from opperf.domain.problem import WrongWeights
 from opperf.domain.tensor import ITEM_SIZES
 from opperf.domain.units import plural
@@ -110,10 +110,16 @@ def check_outlines(bench: Bench, seat: Seat, stage: str) -> None:
 def layout_remarks(bench: Bench, seat: Seat) -> Iterator[Evidence]:
     """Yield a remark on each tensor of a result whose elements lie in another order than the reference's."""
     for place, (outline, expected) in enumerate(zip(seat.outlines, bench.outlines)):
-        mine, its = ([step for step, size in zip(one.strides, one.shape) if size > 1] for one in (outline, expected))
-        if mine != its:
-            text = f"tensor {place} lies with strides of {mine} bytes, and of {its} in the reference"
-            yield Evidence("other_layout", f"{text}: the next operator may pay for that", "size", bench.case)
+        if _order(outline) != _order(expected):
+            steps = f"tensor {place} lies with strides of {list(outline.strides)} bytes"
+            text = f"{steps}, and of {list(expected.strides)} in the reference: who reads it in order pays for that"
+            yield Evidence("other_layout", text, "size", bench.case)
+
+
+def _order(outline: Outlined) -> list[tuple[int, bool]]:
+    """Return the axes of a tensor from the longest step to the shortest, each with whether it leads backwards."""
+    steps = [(axis, step) for axis, (step, size) in enumerate(zip(outline.strides, outline.shape)) if size > 1]
+    return [(axis, step < 0) for axis, step in sorted(steps, key=lambda one: -abs(one[1]))]
 
 
 def check_places(bench: Bench, seat: Seat, turned: Turned, stage: str) -> None:

@@ -252,7 +252,7 @@ class Judge:
     def _timed(self, candidate: str, contest: Contest, log: Log, remarks: Sequence[Evidence]) -> Judged:
         verdict = contest.verdict or Verdict("inconclusive", None, None, "nothing was timed", 0)
         ring, hot = _speed(contest.decisive, verdict), _speed(log.hot)
-        if doubt := contest.failure or doubt_of(verdict, (ring, hot), log):
+        if doubt := contest.failure or doubt_of(verdict, (ring, hot), log) or doubt_of_layout(verdict, remarks):
             verdict = replace(verdict, verdict="inconclusive", reason=doubt)
         elif verdict.settle:
             verdict = replace(verdict, reason=with_advice(verdict.reason, verdict.settle))
@@ -333,6 +333,13 @@ def doubt_of(verdict: Verdict, speeds: tuple[Speed | None, Speed | None], log: L
     if log.typical and median(log.typical) > MOST_LONE * math.log(verdict.ratio):
         return "faster in rounds that nothing disturbed, and not in all: which ones are disturbed may be its own doing"
     return ""
+
+
+def doubt_of_layout(verdict: Verdict, remarks: Sequence[Evidence]) -> str:
+    """Return why a candidate is not faster whose results lie in another order: a transposition may be no more."""
+    if verdict.verdict != "faster" or not any(remark.slug == "other_layout" for remark in remarks):
+        return ""
+    return "faster with results in another order; bring them into the reference's, or have the reference use that"
 
 
 def _speed(pairs: Sequence[PairValue], verdict: Verdict | None = None) -> Speed | None:

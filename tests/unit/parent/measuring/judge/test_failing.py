@@ -26,7 +26,7 @@ from opperf.parent.measuring.judge.failing import (
     layout_remarks,
     missing_file,
 )
-from opperf.parent.measuring.judge.judge import doubt_of
+from opperf.parent.measuring.judge.judge import doubt_of, doubt_of_layout
 from opperf.parent.measuring.judge.match import Log
 from opperf.parent.measuring.judge.turns import Savings
 
@@ -261,5 +261,11 @@ def test_a_result_in_another_order_than_the_reference_s_is_remarked() -> None:
     (remark,) = layout_remarks(bench(PLAIN), seat(column))
     told = "tensor 0 lies with strides of [4, 1024] bytes, and of [2048, 4] in the reference"
     assert (remark.slug, remark.message.partition(":")[0]) == ("other_layout", told)
+    wide, backwards = (Outlined(PLAIN.shape, PLAIN.dtype, strides) for strides in ((4096, 4), (-2048, 4)))
     thin = [Outlined((1, 512), "float32", (step, 4)) for step in (2048, 4)]  # no step leads along the first axis
-    assert not [*layout_remarks(bench(PLAIN, thin[0]), seat(PLAIN, thin[1]))]
+    assert not [*layout_remarks(bench(PLAIN, thin[0]), seat(wide, thin[1]))]
+    assert [*layout_remarks(bench(PLAIN), seat(backwards))]
+    faster, same = (Verdict(word, 0.5, (0.4, 0.6), "", 5) for word in ("faster", "same"))
+    assert "bring them into the reference's" in doubt_of_layout(faster, [remark])
+    assert not doubt_of_layout(same, [remark])
+    assert not doubt_of_layout(faster, [])
