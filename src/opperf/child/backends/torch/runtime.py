@@ -258,10 +258,10 @@ class TorchBackend(Backend):
 
     def addresses(self, results: Sequence[Any]) -> Sequence[int]:
         """Return where results lie that are tensors and need no closer look."""
-        own = torch.Tensor
-        if {*map(type, results)} != {own} or any(map(own.is_conj, results)) or any(map(own.is_neg, results)):
+        plain = torch.Tensor
+        if {*map(type, results)} != {plain} or any(map(plain.is_conj, results)) or any(map(plain.is_neg, results)):
             return ()
-        return [*map(own.data_ptr, results)]
+        return [*map(plain.data_ptr, results)]
 
     def resolved(self, tensor: Any) -> Any:
         """Return a tensor whose elements are conjugated and negated."""
