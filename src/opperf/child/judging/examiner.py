@@ -350,9 +350,10 @@ class Examiner:
     def _replay(self, slot: int, mistake: Mistake, arrays: Sequence[Array]) -> tuple[str, str] | None:
         """Return the symptom of a result that belongs to inputs of another call, or in part to an earlier one."""
         names = [name for name, _ in tensors(self._trial.case)]
-        for earlier in map(self._widened, self._before.get(slot, ())[:FEW_EARLIER]):
+        earlier = [self._widened(contents) for contents in self._before.get(slot, ())[:FEW_EARLIER]]
+        for old in earlier:
             for places in mixtures(len(arrays)):
-                mixed = [(earlier if i in places else arrays)[i] for i in range(len(arrays))]
+                mixed = [(old if i in places else arrays)[i] for i in range(len(arrays))]
                 if self._is_of(mixed, mistake):
                     parts = " and ".join(f"`{names[i]}`" for i in places)
                     return "replays", f": it is the result of these inputs with {parts} of an earlier call"
@@ -360,7 +361,7 @@ class Examiner:
         if any(self._is_of(self._widened(contents), mistake) for contents in others[:MOST_OTHERS]):
             return "replays", ": it is the result of other inputs, of an earlier call"
         slots = [self._arrays(other) for other in range(min(FIRST_SLOTS, self._area.geometry.slots)) if other != slot]
-        if any(self._is_of(one, mistake, in_part=True) for one in (*slots, *self._before.get(slot, ())[:FEW_EARLIER])):
+        if any(self._is_of(one, mistake, in_part=True) for one in (*slots, *earlier)):
             return "replays", ": the wrong elements are those of the result of other inputs"
         return None
 
