@@ -202,7 +202,7 @@ def known() -> set[str]:
     parsers = (param.parser(), operator_benchmark.parser())
     own |= {option for parser in parsers for action in parser._actions for option in action.option_strings}
     own |= {f"--benchmark-{name}" for name in f"{FLAGS} {VALUES} {OPTIONAL}".split()}
-    return own | {"--cpuset-cpus", "--no-deps", "--metrics", "--nvtx-include", "--alone", "--real"}
+    return own | {"--cpuset-cpus", "--no-deps", "--metrics", "--nvtx-include", "--alone", "--loops", "--real"}
 
 
 @of_each_page

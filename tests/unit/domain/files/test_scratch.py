@@ -83,7 +83,7 @@ def test_what_only_resembles_scratch_stays(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_link_that_lies_where_scratch_would_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("secrets.token_hex", lambda _: "01234567")
+    monkeypatch.setattr("os.urandom", lambda _: bytes.fromhex("01234567"))
     (tmp_path / "target").write_text("mine")
     (tmp_path / f".out.json.opperf-{os.getpid()}-01234567").symlink_to("target")
     with pytest.raises(FileExistsError), scratch_file(tmp_path / "out.json"):

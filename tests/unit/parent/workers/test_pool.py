@@ -106,7 +106,7 @@ def test_a_child_that_nobody_needs_any_more_while_it_imports_is_killed(children:
 def test_what_keeps_a_child_from_starting_ahead_is_the_outcome_of_its_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     starts = []
 
-    def start(side: Side, **_: object) -> Any:
+    def start(side: Side, *_: object, **__: object) -> Any:
         starts.append(side)
         raise WorkerFailure("no such Python", slug="spawn")
 
@@ -132,7 +132,7 @@ def test_only_where_no_side_finds_its_device_nothing_can_be_measured_and_each_is
 ) -> None:
     starts = []
 
-    def start(side: Side, **_: object) -> tuple[Child, Path]:
+    def start(side: Side, *_: object, **__: object) -> tuple[Child, Path]:
         starts.append(side.device)
         if side.device != "cuda:0":
             raise OperatorFailure(Reason("no_device", f"no {side.device}"))
@@ -158,7 +158,7 @@ def test_a_gpu_is_looked_for_by_a_child_that_may_see_one(
 ) -> None:
     devices = []
 
-    def begin(side: Side, **_: object) -> tuple[Child, Path]:
+    def begin(side: Side, *_: object, **__: object) -> tuple[Child, Path]:
         devices.append(side.device)
         if side.device != "cpu" and not has_gpu:
             raise WorkerFailure("no such device", slug="no_device")

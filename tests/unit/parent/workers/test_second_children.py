@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from opperf.domain.message.requests import Prepare, WatchKernels
 from opperf.domain.plan import Settings, Side, Trial
 from opperf.domain.reason import Reason
 from opperf.parent.workers import second_children
+from opperf.parent.workers.process import Worker
 from opperf.parent.workers.second_children import SecondChildren
 
 TRIAL = Trial(operator("add").case("small"), Side("null"), "forward")
@@ -60,7 +62,9 @@ class Watching:
 
     def _start(self, *_: object, **__: object) -> Any:
         self.starts += 1
-        return SimpleNamespace(alive=True, ask=self._ask, close=lambda: None), Path()
+        child = SimpleNamespace(alive=True, ask=self._ask, close=lambda: None)
+        child.prepared = partial(Worker.prepared, child)  # type: ignore[arg-type]  # it has what that asks of one
+        return child, Path()
 
     def _ask(self, request: Any, timeout: float) -> object:
         if isinstance(request, Prepare):
