@@ -122,4 +122,4 @@ def test_the_backward_of_a_recorded_step_is_replaced_with_its_operator(here: Pat
     assert [one["direction"] for one in result["comparison"]["comparisons"]] == ["forward_backward"]
     wrong = invoke("run", *words, "--replace", "layer_norm=model.py:wrong")
     assert wrong.code == 3
-    assert "of `torch:aten::native_layer_norm" in wrong.out
+    assert "by `torch:aten::native_layer_norm" in wrong.out

@@ -245,7 +245,7 @@ def test_what_a_plugin_of_the_command_declares_is_a_side_by_its_name(place: str,
     done = opperf("gate", "--plugin", "mine.py", *words, "--format", "json")
     (comparison,) = json.loads(done.out)["comparisons"]
     assert comparison["new"]["implementation"] == "code:mine.py:mine"
-    assert "of numpy:numpy.exp (allowed" in done.out  # it was run, and computes something else
+    assert "by numpy:numpy.exp (within" in done.out  # it was run, and computes something else
     without = opperf("gate", *words)
     assert (without.code, without.out) == (2, "")
     assert "no environment `mine`" in without.err
