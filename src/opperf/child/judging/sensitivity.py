@@ -28,6 +28,9 @@ LEAST_MOVE, MOST_MOVE, SMALL_MOVE = 0.5, 1.5, 2.0**-40
 #: can all be off by half of the last place, on average half a unit: that is a quarter for each term, and the worst of
 #: 4,000 random ones was so far off. Longer sums lose too much that way to be called right.
 DRIFT, MOST_TERMS = 0.26, 4096
+#: And by how many times the square root of their number where they are spread: each addition is off by half of the last
+#: place at most, so that a sum of many is off by a third of that root, as a standard deviation.
+DRIFT_ROOT = 2.0
 #: Terms are nearly equal where most elements of an input are as near their neighbours, beside the largest one; so many
 #: are looked at.
 NEARLY_EQUAL, MOST_NEIGHBOURS = 2.0**-6, 4096
@@ -108,8 +111,10 @@ def count_terms(
 
 
 def measure_drift(terms: float, inputs: Sequence[Array]) -> float:
-    """Return by how many units a sum of `terms` that is added one by one may drift; 0 where they are spread."""
-    return DRIFT * terms if terms <= MOST_TERMS and any(map(_is_nearly_equal, inputs)) else 0.0
+    """Return by how many units a sum of `terms` may drift that is added one by one; 0 where it is a long one."""
+    if terms > MOST_TERMS:
+        return 0.0
+    return DRIFT * terms if any(map(_is_nearly_equal, inputs)) else DRIFT_ROOT * float(terms**0.5)
 
 
 def _is_nearly_equal(values: Array) -> bool:
