@@ -116,11 +116,9 @@ def alarms(asked: argparse.Namespace) -> None:
         "intervals that hold 1, off 95 %": (abs(holding - 0.95), 0.02, "of them"),
     }
     title = f"{asked.environment} against itself, {select}"
-    if asked.loops:
-        title += f", beside {plural(asked.loops, 'busy loop')}"
-        publish("asv_suite_alarms_loops", title, rows[-1:], figures, {"asv": rows[:-1]})
-    else:
-        publish("asv_suite_alarms", title, rows[-1:], figures, {"asv": rows[:-1]})
+    title += f", beside {plural(asked.loops, 'busy loop')}" if asked.loops else ""
+    more = {"asv": rows[:-1]}
+    publish("asv_suite_alarms_loops" if asked.loops else "asv_suite_alarms", title, rows[-1:], figures, more)
 
 
 def _alarms_of_asv(asked: argparse.Namespace, select: str, folder: Path) -> dict[str, Any]:
