@@ -205,8 +205,11 @@ def _pattern(selection: Selection) -> re.Pattern[str] | None:
 
 def _none(files: str, selection: Selection, every: Sequence[Example], side: Side) -> InputError:
     """Say that nothing is left of benchmark files, and what they have."""
-    names = list(dict.fromkeys(example.case.operator for example in every if BROKEN not in example.labels))
-    hint = f"it has {plural(len(names), 'benchmark')}, such as {_quoted(names)}" if names else None
+    names: dict[str, str] = {}
+    for example in every:
+        if BROKEN not in example.labels:  # as a pattern is held against it
+            names.setdefault(example.case.operator, next(iter(full_names(example.case))))
+    hint = f"it has {plural(len(names), 'benchmark')}, such as {_quoted([*names.values()])}" if names else None
     broken = next((example for example in every if BROKEN in example.labels), None)
     if broken is not None:
         hint = f"those of `{broken.case.operator}` are not known: {broken.labels[BROKEN]}"
